@@ -1,0 +1,154 @@
+import type { TextRef } from './blocks.js';
+
+/** Kinds of question, with the names of the original's `ask` entries. */
+export type AskKind = 'followup' | 'tool' | 'command' | 'mistake_limit_reached' | 'api_req_failed';
+
+/** An open question to a person. Lives in workflow state until it is answered or its deadline passes. */
+export interface Ask {
+  /** Random; an answer that allows an effect must carry it. */
+  id: string;
+  kind: AskKind;
+  /** One line for lists and for the Temporal UI, at most 300 characters. */
+  question: string;
+  options?: string[];
+  /** The full payload where the question alone is not enough: a diff, a command, a long question. */
+  detail?: TextRef;
+  /** The call it is about, for `tool` and `command`. */
+  call?: string;
+  /** ms since the epoch */
+  opened: number;
+  /** ms since the epoch; at that time `default` is taken */
+  deadline?: number;
+  default?: 'yes' | 'no';
+}
+
+/** What an answer says. Text typed with any button is used. */
+export interface Answer {
+  ask?: string;
+  answer: 'yes' | 'no' | 'message';
+  text?: string;
+  /** Text over 4 KB is put into the journal by the client. */
+  textRef?: { blob: string; bytes: number };
+  /** Makes a repeated delivery harmless, also across continue-as-new. */
+  clientId?: string;
+  /** Provider profile to use from now on; only read by `api_req_failed`. */
+  profile?: string;
+}
+
+/** An answer that could not be taken. `reason` is stable, `message` is for people. */
+export interface Refusal {
+  reason: 'malformed' | 'no_open_ask' | 'stale_ask' | 'already_answered' | 'needs_id' | 'ambiguous' | 'too_long';
+  message: string;
+}
+
+/** Longest text that an answer or message may carry by value; more goes through a client, by reference. */
+export const MAX_INLINE_ANSWER = 4096;
+
+/** Kinds that a bare answer may settle when they are the only open ask: none of them lets an effect happen. */
+const ANSWERED_WITHOUT_ID: readonly AskKind[] = ['followup', 'mistake_limit_reached', 'api_req_failed'];
+
+/**
+ * Reads what a person sent: an object, or a bare string (`"yes"`, `"no"`, or the text of a message).
+ * A JSON object that arrives as a string is read as the object it is.
+ */
+export function readAnswer(raw: unknown): { answer: Answer } | { refusal: Refusal } {
+  if (typeof raw === 'string') return readBareAnswer(raw);
+  if (raw === null || typeof raw !== 'object' || Array.isArray(raw)) {
+    return malformed('an answer is one JSON object such as {"ask":"ID","answer":"yes"}, or a text');
+  }
+  const { ask, answer, text, textRef, clientId, profile } = raw as Record<string, unknown>;
+  for (const [name, value] of Object.entries({ ask, text, clientId, profile })) {
+    if (value !== undefined && typeof value !== 'string') return malformed(`"${name}" must be a string`);
+  }
+  if (textRef !== undefined && !isRef(textRef)) return malformed('"textRef" must be {"blob":"…","bytes":N}');
+  const said = answer ?? (text !== undefined || textRef !== undefined ? 'message' : undefined);
+  if (typeof said !== 'string') return malformed('"answer" must be "yes", "no" or "message"');
+  const kind = buttonOf(said);
+  const result: Answer = { answer: kind ?? 'message' };
+  if (typeof ask === 'string' && ask !== '') result.ask = ask;
+  const words = kind === undefined ? said : (text as string | undefined);
+  if (words !== undefined && words.trim() !== '') result.text = words;
+  if (isRef(textRef)) result.textRef = textRef;
+  if (typeof clientId === 'string') result.clientId = clientId.slice(0, 100);
+  if (typeof profile === 'string') result.profile = profile.slice(0, 100);
+  if (result.answer === 'message' && result.text === undefined && result.textRef === undefined) {
+    return malformed('"message" needs "text"');
+  }
+  return tooLong(result.text) ?? { answer: result };
+}
+
+/** Which of the open asks the answer settles, or why none. Pure and synchronous: it serves an update validator. */
+export function findAsk(
+  answer: Answer,
+  open: readonly Ask[],
+  settled: readonly string[],
+): { ask: Ask } | { refusal: Refusal } {
+  if (answer.ask !== undefined) {
+    const ask = open.find((one) => one.id === answer.ask);
+    if (ask) return { ask };
+    if (settled.includes(answer.ask)) {
+      return { refusal: { reason: 'already_answered', message: `Ask ${answer.ask} has been answered already.` } };
+    }
+    const now = open.length === 0 ? 'No ask is open.' : `Open now: ${open.map((one) => one.id).join(', ')}.`;
+    return { refusal: { reason: 'stale_ask', message: `There is no open ask ${answer.ask}. ${now}` } };
+  }
+  const [only] = open;
+  if (!only) return { refusal: { reason: 'no_open_ask', message: 'No ask is open; use `send` to leave a message.' } };
+  if (open.length > 1) {
+    const ids = open.map((one) => one.id).join(', ');
+    return { refusal: { reason: 'ambiguous', message: `Several asks are open; name one of ${ids} as "ask".` } };
+  }
+  if (!ANSWERED_WITHOUT_ID.includes(only.kind)) {
+    const example = JSON.stringify({ ask: only.id, answer: 'yes' });
+    return {
+      refusal: { reason: 'needs_id', message: `This ask allows an effect, so its answer needs its id: ${example}` },
+    };
+  }
+  return { ask: only };
+}
+
+function readBareAnswer(raw: string): { answer: Answer } | { refusal: Refusal } {
+  const text = raw.trim();
+  if (text === '') return malformed('the answer is empty');
+  if (text.startsWith('{')) {
+    try {
+      return readAnswer(JSON.parse(text));
+    } catch {
+      return malformed('the answer looks like JSON but does not parse');
+    }
+  }
+  const kind = buttonOf(text);
+  if (kind && kind !== 'message') return { answer: { answer: kind } };
+  return tooLong(raw) ?? { answer: { answer: 'message', text: raw } };
+}
+
+function buttonOf(word: string): Answer['answer'] | undefined {
+  switch (word.trim().toLowerCase()) {
+    case 'yes':
+    case 'yesbuttonclicked':
+      return 'yes';
+    case 'no':
+    case 'nobuttonclicked':
+      return 'no';
+    case 'message':
+    case 'messageresponse':
+      return 'message';
+    default:
+      return undefined;
+  }
+}
+
+function tooLong(text: string | undefined): { refusal: Refusal } | undefined {
+  if (text === undefined || text.length <= MAX_INLINE_ANSWER) return undefined;
+  const message = `The text has ${text.length} characters, ${MAX_INLINE_ANSWER} at most; send it with \`longhaul answer\`.`;
+  return { refusal: { reason: 'too_long', message } };
+}
+
+function isRef(value: unknown): value is { blob: string; bytes: number } {
+  const ref = value as { blob?: unknown; bytes?: unknown } | null;
+  return typeof ref === 'object' && ref !== null && typeof ref.blob === 'string' && typeof ref.bytes === 'number';
+}
+
+function malformed(why: string): { refusal: Refusal } {
+  return { refusal: { reason: 'malformed', message: `The answer was not understood: ${why}.` } };
+}

@@ -1,0 +1,64 @@
+/** Content held by the journal and named by its SHA-256 (hex). `bytes` is the length of its UTF-8 form. */
+export interface BlobRef {
+  blob: string;
+  bytes: number;
+}
+
+/** Text by value when it is short, by reference when it is not. */
+export type TextRef = { text: string } | BlobRef;
+
+export function isBlobRef(value: TextRef): value is BlobRef {
+  return 'blob' in value;
+}
+
+/** Text up to this many UTF-8 bytes may travel by value in a workflow payload (design ceiling: 4 KB a payload). */
+export const INLINE_TEXT_BYTES = 1024;
+
+/** One block of a model's answer, in the order and form in which it has to be sent back. */
+export type AnswerBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock;
+
+export interface TextBlock {
+  type: 'text';
+  text: string;
+}
+/** Sent back byte for byte: the provider checks the signature. */
+export interface ThinkingBlock {
+  type: 'thinking';
+  thinking: string;
+  signature: string;
+}
+export interface RedactedThinkingBlock {
+  type: 'redacted_thinking';
+  data: string;
+}
+export interface ToolUseBlock {
+  type: 'tool_use';
+  name: string;
+  /** Always an object, also when the streamed JSON was not one: then it is `{}` and `problem` says what was wrong. */
+  input: Record<string, unknown>;
+  /** Position of the block in the answer as streamed; with the turn key it makes the call key. */
+  block: number;
+  problem?: CallProblem;
+}
+
+/** Why a call can never be executed. It is answered with an error result instead. */
+export interface CallProblem {
+  kind: 'bad_json' | 'bad_arguments' | 'unknown_tool' | 'truncated' | 'refused_path';
+  message: string;
+}
+
+/** What a tool gives back to the model. Text is never blank. */
+export type ResultBlock = { type: 'text'; text: string };
+
+/** A message of a conversation, in the Messages API's own shape (without cache marks). */
+export interface Message {
+  role: 'user' | 'assistant';
+  content: MessageBlock[];
+}
+
+export type MessageBlock =
+  | TextBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | { type: 'tool_use'; id: string; name: string; input: Record<string, unknown> }
+  | { type: 'tool_result'; tool_use_id: string; content: ResultBlock[]; is_error?: boolean };

@@ -1,0 +1,50 @@
+import type { BlobRef, CallProblem, TextRef } from './blocks.js';
+import type { CallKey } from './ids.js';
+
+/** What a crash means for a tool (design: effects). */
+export type EffectClass = 'pure' | 'checkable' | 'attachable' | 'opaque' | 'control';
+
+/** What has to be allowed before a call may run. `outside`: its real path is not inside the workspace. */
+export type ApprovalNeed =
+  | { need: 'none' }
+  | { need: 'read'; outside: boolean }
+  | { need: 'edit'; outside: boolean }
+  | { need: 'command' };
+
+/** What a control tool asks the workflow to do. Long texts are references. */
+export type ControlRequest =
+  | { do: 'ask'; question: TextRef; options: string[] }
+  | { do: 'complete'; result: TextRef; command?: true };
+
+/**
+ * A complete call as the workflow sees it: what it decides on, and nothing it does not. The arguments stay in the
+ * journal. Serialized it stays under about 600 bytes.
+ */
+export interface PreparedCall {
+  call: CallKey;
+  block: number;
+  tool: string;
+  effect: EffectClass;
+  approval: ApprovalNeed;
+  /** One line for people, such as `read_file src/a.ts`; at most 120 characters. */
+  summary: string;
+  /** The call is answered with an error and never runs. */
+  problem?: CallProblem['kind'];
+  control?: ControlRequest;
+  /** What a person is shown before approving: a unified diff, or the whole command. */
+  preview?: BlobRef;
+  /** SHA-256 of the file that `preview` was computed from; absent for a file that does not exist. */
+  base?: string;
+}
+
+/** How a call ended. Every call of an answer gets exactly one. */
+export type CallStatus = 'done' | 'error' | 'denied' | 'skipped' | 'interrupted' | 'unknown';
+
+/** What `runTool` tells the workflow; the result itself is in the journal. */
+export interface ToolRun {
+  status: CallStatus;
+  /** Counts towards the mistake limit. */
+  mistake: boolean;
+  /** One line for people, at most 200 characters. */
+  excerpt: string;
+}

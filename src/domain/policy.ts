@@ -1,0 +1,32 @@
+import type { ApprovalNeed } from './calls.js';
+
+/** Names accepted by `--approve`, after the original's auto-approval actions. */
+export const APPROVALS = ['read', 'read-outside', 'edit', 'edit-outside', 'safe', 'all', 'mcp'] as const;
+export type Approval = (typeof APPROVALS)[number];
+
+/** What runs unasked. */
+export interface ApprovalPolicy {
+  yolo: boolean;
+  approve: Approval[];
+}
+
+/** The original's defaults: reading inside the workspace on; editing off. */
+export const DEFAULT_APPROVALS: readonly Approval[] = ['read'];
+
+/**
+ * Whether a call runs without asking. `yolo` stands for everything inside the workspace and for commands; a path
+ * outside always needs its own word. `safe` grants nothing yet: no command is judged safe until commands are parsed.
+ */
+export function isApproved(need: ApprovalNeed, policy: ApprovalPolicy): boolean {
+  const granted = (name: Approval) => policy.approve.includes(name);
+  switch (need.need) {
+    case 'none':
+      return true;
+    case 'read':
+      return (policy.yolo || granted('read')) && (!need.outside || granted('read-outside'));
+    case 'edit':
+      return (policy.yolo || granted('edit')) && (!need.outside || granted('edit-outside'));
+    case 'command':
+      return policy.yolo || granted('all');
+  }
+}

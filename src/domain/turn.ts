@@ -1,0 +1,119 @@
+import type { BlobRef, TextRef } from './blocks.js';
+import type { CallStatus, PreparedCall } from './calls.js';
+import type { ProviderFailure } from './failures.js';
+import type { CallKey, Head, TaskId, TurnKey } from './ids.js';
+import type { ApprovalPolicy } from './policy.js';
+import type { Usage } from './usage.js';
+
+/** Which journal a task's references point into. A mismatch means that calls in flight are unknown. */
+export interface JournalId {
+  id: string;
+  generation: number;
+}
+
+/** What every activity needs to know of its task. */
+export interface TaskRef {
+  task: TaskId;
+  journal: JournalId;
+  /** Real path of the workspace on its host. */
+  workspace: string;
+  /** Grows when another host takes the workspace over. */
+  epoch: number;
+}
+
+/** The settings one turn works with, taken once at its start. */
+export interface TurnSettings {
+  model: string;
+  /** Name of the provider profile; never the key itself. */
+  profile: string;
+  policy: ApprovalPolicy;
+}
+
+/** Fixed notices to the model; their wording is in prompts/. */
+export type Notice = 'no_tool_used' | 'empty_answer' | 'loop' | 'mistakes' | 'resumed';
+
+/**
+ * How a call ended that no tool activity answered: its result is made from this. Calls with neither a stored result
+ * nor a verdict get `rest`.
+ */
+export interface Verdict {
+  block: number;
+  status: CallStatus;
+  /** What the person said with it, or the control tool's answer. */
+  text?: TextRef;
+}
+
+/** What a finished turn leaves for the next request to add to the conversation. */
+export interface TurnEnd {
+  turn: TurnKey;
+  verdicts: Verdict[];
+  rest: 'skipped' | 'interrupted';
+}
+
+/** A message of a person that waits to be delivered. */
+export interface UserMessage {
+  text: TextRef;
+}
+
+export interface StreamInput extends TaskRef {
+  turn: TurnKey;
+  /** Number of the turn in the task, from 1. */
+  number: number;
+  head: Head;
+  previous?: TurnEnd;
+  messages: UserMessage[];
+  notices: Notice[];
+  settings: TurnSettings;
+}
+
+export type StopReason =
+  | 'tool_use'
+  | 'end_turn'
+  | 'max_tokens'
+  | 'refusal'
+  | 'pause_turn'
+  | 'stop_sequence'
+  | 'interrupted';
+
+export type StreamResult =
+  | {
+      status: 'answered';
+      /** The conversation that was sent; the answer joins it with the next request. */
+      head: Head;
+      attempt: number;
+      stop: StopReason;
+      /** Calls in the answer's order, as many as fit; `callCount` says how many there are in all. */
+      calls: PreparedCall[];
+      callCount: number;
+      /** The answer holds text that is not blank. */
+      hasText: boolean;
+      usage: Usage;
+      cost: number;
+    }
+  | { status: 'failed'; head: Head; attempt: number; failure: ProviderFailure; usage: Usage; cost: number };
+
+/** Signal from a streaming answer: this call is complete and committed, start it. */
+export interface CallReady {
+  turn: TurnKey;
+  attempt: number;
+  call: PreparedCall;
+}
+
+export interface ToolInput extends TaskRef {
+  turn: TurnKey;
+  call: CallKey;
+  tool: string;
+  policy: ApprovalPolicy;
+  /** A person has seen and approved this very call; `base` is what they saw it against. */
+  approved?: { base?: string; feedback?: TextRef };
+}
+
+/** One page of a turn's calls, from block `from` on. */
+export interface CallPage {
+  calls: PreparedCall[];
+  /** Block number to ask for next; absent on the last page. */
+  next?: number;
+}
+
+/** A diff or command as shown to a person. */
+export type Preview = BlobRef;

@@ -1,0 +1,176 @@
+import type { AnswerBlock, BlobRef, Message, TextRef } from '../domain/blocks.js';
+import type { CallStatus, PreparedCall } from '../domain/calls.js';
+import type { Partial, StoredEvent, TaskEvent } from '../domain/events.js';
+import type { CallKey, Head, TaskId, TurnKey } from '../domain/ids.js';
+import type { TaskStatus } from '../domain/outcomes.js';
+import type { JournalId, StopReason } from '../domain/turn.js';
+import type { Usage } from '../domain/usage.js';
+
+/** Row of a task as lists show it. */
+export interface TaskRow {
+  task: TaskId;
+  /** ms since the epoch */
+  created: number;
+  workspace: string;
+  model: string;
+  /** First 200 characters of the prompt, on one line. */
+  title: string;
+  status: TaskStatus;
+  /** ms since the epoch of the last status change */
+  since: number;
+  turns: number;
+  /** USD */
+  cost: number;
+  /** The `TaskInput` the task was started with, as JSON. */
+  input: string;
+  /** `CarriedState` left by the last run that closed, as JSON; null before. */
+  carried: string | null;
+}
+
+/** A claim of a turn's model request. */
+export type TurnClaim =
+  /** The caller holds attempt `attempt` and may stream. */
+  | { claim: 'granted'; attempt: number; head: Head }
+  /** An answer exists already: closed earlier, or closed just now because it was committed and left behind. */
+  | { claim: 'closed'; turn: TurnRow };
+
+export interface TurnRow {
+  turn: TurnKey;
+  task: TaskId;
+  /** The conversation that was sent. */
+  head: Head;
+  attempt: number;
+  state: 'open' | 'committed' | 'closed';
+  stop: StopReason | null;
+  blocks: AnswerBlock[];
+  calls: PreparedCall[];
+  usage: Usage;
+  cost: number;
+}
+
+export interface UsageRow {
+  turn: TurnKey;
+  attempt: number;
+  model: string;
+  usage: Usage;
+  cost: number;
+  /** Set by a crash: the provider never said. */
+  estimated: boolean;
+}
+
+/** The stored result of a tool call. */
+export interface ToolResultRow {
+  call: CallKey;
+  status: CallStatus;
+  /** What the model gets; never blank. */
+  text: TextRef;
+  excerpt: string;
+  mistake: boolean;
+}
+
+/** Thrown when a newer claim exists: the caller must stop at once and change nothing more. */
+export class Superseded extends Error {
+  override readonly name = 'Superseded';
+}
+
+/**
+ * The store behind conversations, turns, task log, usage, ledger and blobs. All methods may be called by many processes
+ * at once. Where a key is written again with the same bytes nothing happens; with other bytes it is an error
+ * (`journal-conflict`). Errors that people meet are `LonghaulError`s: `journal-locked`, `journal-corrupt`,
+ * `journal-newer`, `journal-lost`.
+ */
+export interface Journal {
+  /** Identity of this store. `generation` grows when it is restored from a backup. */
+  readonly id: JournalId;
+  close(): Promise<void>;
+
+  createTask(row: Pick<TaskRow, 'task' | 'workspace' | 'model' | 'title' | 'input'>): Promise<void>;
+  getTask(task: TaskId): Promise<TaskRow | undefined>;
+  /** Newest first. */
+  listTasks(filter?: { statuses?: TaskStatus[]; limit?: number }): Promise<TaskRow[]>;
+  /** Ids that begin with the prefix, at most 10. */
+  findTasks(prefix: string): Promise<TaskId[]>;
+  saveCarried(task: TaskId, carried: string): Promise<void>;
+
+  /**
+   * Appends to the task log in one transaction and returns the last `seq`. An event with a `key` that the task's log
+   * already holds is skipped. `status` events also set the task row's status, `closed` events status and totals,
+   * `api_req_finished` events nothing (usage rows are their own).
+   */
+  append(task: TaskId, events: { key?: string; event: TaskEvent }[]): Promise<number>;
+  /** Events with `seq` > `after`, oldest first. */
+  readEvents(task: TaskId, after: number, limit?: number): Promise<StoredEvent[]>;
+  /** Partials of everything of the task that is still arriving, in order of arrival, with a row id > `after`. */
+  readPartials(task: TaskId, after: number): Promise<{ id: number; partial: Partial }[]>;
+  /** Ephemeral; losing it in a power cut is fine. Kept until `dropPartials`. */
+  addPartial(partial: Partial): Promise<void>;
+  dropPartials(task: TaskId, stream: string): Promise<void>;
+  /**
+   * Follows the log: stored events from `after` on and, in between, partials of what is arriving. A viewer that joins
+   * late gets partials from the start of the stream. Ends when `signal` aborts. No polling interval is longer than 100 ms.
+   */
+  tail(task: TaskId, after: number, signal: AbortSignal): AsyncIterable<{ event: StoredEvent } | { partial: Partial }>;
+
+  putBlob(content: string | Uint8Array): Promise<BlobRef>;
+  /** @throws LonghaulError `journal-lost` when the journal does not hold it */
+  getBlob(ref: Pick<BlobRef, 'blob'>): Promise<Uint8Array>;
+  getText(ref: TextRef): Promise<string>;
+  /** By value up to `INLINE_TEXT_BYTES`, else as a blob. */
+  putText(text: string): Promise<TextRef>;
+
+  /** Adds a message after `parent`; the same message after the same parent is the same head. */
+  appendMessage(task: TaskId, parent: Head, message: Message): Promise<string>;
+  /** The whole conversation, oldest first. @throws LonghaulError `journal-lost` for an unknown head */
+  readConversation(head: Head): Promise<Message[]>;
+
+  /**
+   * Claims the next attempt of a turn, in one transaction: an older attempt that is still open is retracted (its final
+   * `say` events and partials by a `retract` event, its reservation settled as `estimated` usage); a committed row is
+   * closed with the blocks it has, stop `interrupted`; a closed one is returned. `head` is kept from the first claim.
+   * `reserve` goes to the ledger.
+   */
+  claimTurn(
+    key: { task: TaskId; turn: TurnKey },
+    head: Head,
+    reserve: { model: string; tokens: number; cost: number },
+  ): Promise<TurnClaim>;
+  getTurn(turn: TurnKey): Promise<TurnRow | undefined>;
+  /** Stores a finished block of an attempt with what people see of it. @throws Superseded */
+  putBlock(
+    turn: TurnKey,
+    attempt: number,
+    block: { index: number; content: AnswerBlock; call?: PreparedCall; say?: TaskEvent },
+  ): Promise<void>;
+  /** open → committed; stays committed when it is. @throws Superseded */
+  commitTurn(turn: TurnKey, attempt: number): Promise<void>;
+  /** Any state of this attempt → closed, usage row and ledger settled, `api_req_finished` said. @throws Superseded */
+  closeTurn(
+    turn: TurnKey,
+    attempt: number,
+    end: { stop: StopReason; usage: UsageRow; extra?: AnswerBlock[] },
+  ): Promise<TurnRow>;
+  /** Gives an open attempt up: retracts what it showed, settles its usage; the row stays open for the next claim. @throws Superseded */
+  retractTurn(turn: TurnKey, attempt: number, reason: string, usage: UsageRow): Promise<void>;
+  /** Sum of all usage rows of the task. */
+  totals(task: TaskId): Promise<{ usage: Usage; cost: number; requests: number }>;
+
+  /** Claims an execution of a call: 1 for the first, one more for each later one. */
+  claimCall(task: TaskId, call: CallKey): Promise<number>;
+  /**
+   * Runs `act` inside an immediate transaction after checking that `execution` is still the newest claim of the call:
+   * two executions can never both be inside. `act` must be quick. @throws Superseded
+   */
+  whileClaimed<T>(call: CallKey, execution: number, act: () => T): Promise<T>;
+  /** A note a tool leaves for a later execution of the same call, such as "about to rename". JSON. @throws Superseded */
+  putIntent(call: CallKey, execution: number, intent: string): Promise<void>;
+  getIntent(call: CallKey): Promise<string | undefined>;
+  /** First write wins; returns what is stored, so that two executions report the same. */
+  putResult(row: ToolResultRow, events: TaskEvent[]): Promise<ToolResultRow>;
+  getResult(call: CallKey): Promise<ToolResultRow | undefined>;
+
+  /** Writes or renews the lease of a host; `ttlMs` from now. */
+  renewLease(lease: { host: string; queue: string; pid: number }, ttlMs: number): Promise<void>;
+  dropLease(host: string): Promise<void>;
+  /** Hosts whose lease has not run out. */
+  liveHosts(): Promise<{ host: string; queue: string; pid: number; until: number }[]>;
+}

@@ -1,0 +1,85 @@
+import type { z } from 'zod';
+import type { ApprovalNeed, CallStatus, ControlRequest, EffectClass } from '../domain/calls.js';
+import type { Partial } from '../domain/events.js';
+import type { CallKey, TaskId, TurnKey } from '../domain/ids.js';
+import type { ApprovalPolicy } from '../domain/policy.js';
+import type { Journal } from '../journal/journal.js';
+
+/** What a tool may use before anything is allowed: it reads, and changes nothing. */
+export interface PrepareContext {
+  /** Real path of the workspace. */
+  workspace: string;
+  journal: Journal;
+  signal: AbortSignal;
+}
+
+/** What is known of a call before it runs. */
+export interface Prepared {
+  approval: ApprovalNeed;
+  /** One line for people, at most 120 characters. */
+  summary: string;
+  /** Shown to a person before approving: unified diff, or command text. */
+  preview?: string;
+  /** SHA-256 (hex) of the file the preview was made from; absent for a new file. */
+  base?: string;
+  control?: ControlRequest;
+}
+
+export interface RunContext extends PrepareContext {
+  task: TaskId;
+  turn: TurnKey;
+  call: CallKey;
+  /** Which execution of this call this is, from 1; more than 1 after a crash. Pass it to every journal write. */
+  execution: number;
+  policy: ApprovalPolicy;
+  /** The call was shown to a person and approved; `base` is what they saw it against. */
+  approved: { base?: string } | undefined;
+  /** Where the command runner keeps its state: `$LONGHAUL_HOME/commands`. */
+  commandsDir: string;
+  /** Aborted with a reason when the execution has to stop; see `stopKind`. */
+  signal: AbortSignal;
+  /**
+   * Why `signal` fired: `cancel` means that the task was cancelled: end processes, undo. `detach` means that this
+   * execution is no longer wanted here (worker shutdown, a newer execution): leave everything running and return.
+   */
+  stopKind(): 'cancel' | 'detach';
+  /** Shows output while it arrives. */
+  partial(piece: Pick<Partial, 'kind' | 'offset' | 'text'>): void;
+}
+
+export interface ToolOutcome {
+  status: Extract<CallStatus, 'done' | 'error' | 'interrupted' | 'unknown'>;
+  /** What the model gets. Blank text is replaced by "(no output)". */
+  text: string;
+  /** One line for people. */
+  excerpt?: string;
+  /** Counts as a mistake of the model (task.md 2.1). */
+  mistake?: boolean;
+}
+
+/**
+ * A tool: one file each, listed in registry.ts. `Args` is what `schema` parses; every tool also accepts the optional
+ * `task_progress`, which the registry adds to what the model is offered and strips again.
+ */
+export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
+  name: string;
+  /** Offered to the model. */
+  description: string;
+  schema: Schema;
+  effect: EffectClass;
+  /** Resolves paths to real paths, decides what approval is needed, makes the preview. @throws ToolError for calls that can never run */
+  prepare(args: z.infer<Schema>, ctx: PrepareContext): Promise<Prepared>;
+  /** Not called for control tools, except attempt_completion's command. */
+  run(args: z.infer<Schema>, ctx: RunContext): Promise<ToolOutcome>;
+}
+
+/** A call that cannot run or has failed in a way the model should know; becomes an error result with this text. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+  constructor(
+    message: string,
+    readonly mistake = true,
+  ) {
+    super(message);
+  }
+}
