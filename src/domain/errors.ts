@@ -16,6 +16,7 @@ export const ERROR_SLUGS = [
   'journal-locked',
   'journal-lost',
   'journal-newer',
+  'journal-unwritable',
   'no-api-key',
   'node-version',
   'port-taken',

@@ -1,7 +1,7 @@
 import type { BlobRef } from './blocks.js';
 import type { Head, TaskId, TurnKey } from './ids.js';
 import type { ApprovalPolicy } from './policy.js';
-import type { JournalId, TurnEnd, UserMessage } from './turn.js';
+import type { JournalId, Notice, StopReason, TurnEnd, UserMessage, Verdict } from './turn.js';
 
 /** Limits of a task; absent means none. */
 export interface TaskLimits {
@@ -39,22 +39,38 @@ export interface TaskInput {
 export interface CarriedState {
   head: Head;
   turns: number;
-  requests: number;
   mistakes: number;
+  /** Answers in a row without any content. */
+  emptyAnswers: number;
+  /** ms since the epoch */
   startedAt: number;
+  /** ms since the epoch; absent when the task has no time limit */
   deadlineAt?: number;
+  /** The last finished turn, not part of `head` yet. */
   previous?: TurnEnd;
   /** A turn whose calls are not all answered yet: where to go on. */
-  turnInProgress?: { turn: TurnKey; nextBlock: number; verdicts: TurnEnd['verdicts'] };
+  inProgress?: TurnInProgress;
   messages: UserMessage[];
-  notices: string[];
-  /** Short hashes of client ids already applied, newest last, joined without a separator (16 characters each). */
+  notices: Notice[];
+  /** Short hashes of client ids already applied, oldest first, joined without a separator (16 characters each). */
   seen: string;
   profile: string;
   /** Ids of asks settled lately, to tell a second answer from a wrong one. */
   settledAsks: string[];
-  /** Signatures of the last calls, for loop detection. */
-  recentCalls: string[];
-  /** Set when a closed task is taken up again. */
+  /** USD, all attempts */
+  cost: number;
+  /** Set by the client that takes a closed task up again. */
   followUp?: true;
+}
+
+/** A turn whose answer is closed: what is left is to run its calls from `nextBlock` on. */
+export interface TurnInProgress {
+  turn: TurnKey;
+  stop: StopReason;
+  callCount: number;
+  hasText: boolean;
+  nextBlock: number;
+  verdicts: Verdict[];
+  /** A person has refused a call of this turn: the others are skipped. */
+  rejected: boolean;
 }

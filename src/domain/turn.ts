@@ -1,9 +1,8 @@
-import type { BlobRef, TextRef } from './blocks.js';
+import type { TextRef } from './blocks.js';
 import type { CallStatus, PreparedCall } from './calls.js';
 import type { ProviderFailure } from './failures.js';
 import type { CallKey, Head, TaskId, TurnKey } from './ids.js';
 import type { ApprovalPolicy } from './policy.js';
-import type { Usage } from './usage.js';
 
 /** Which journal a task's references point into. A mismatch means that calls in flight are unknown. */
 export interface JournalId {
@@ -30,7 +29,7 @@ export interface TurnSettings {
 }
 
 /** Fixed notices to the model; their wording is in prompts/. */
-export type Notice = 'no_tool_used' | 'empty_answer' | 'loop' | 'mistakes' | 'resumed';
+export type Notice = 'no_tool_used' | 'empty_answer' | 'cut_by_max_tokens' | 'go_on' | 'follow_up';
 
 /**
  * How a call ended that no tool activity answered: its result is made from this. Calls with neither a stored result
@@ -50,8 +49,9 @@ export interface TurnEnd {
   rest: 'skipped' | 'interrupted';
 }
 
-/** A message of a person that waits to be delivered. */
+/** What a person said, waiting to be delivered. `as` chooses the wrapper that tells the model what it is. */
 export interface UserMessage {
+  as: 'task' | 'user_message' | 'feedback';
   text: TextRef;
 }
 
@@ -87,10 +87,10 @@ export type StreamResult =
       callCount: number;
       /** The answer holds text that is not blank. */
       hasText: boolean;
-      usage: Usage;
+      /** USD, this attempt */
       cost: number;
     }
-  | { status: 'failed'; head: Head; attempt: number; failure: ProviderFailure; usage: Usage; cost: number };
+  | { status: 'failed'; attempt: number; failure: ProviderFailure; cost: number };
 
 /** Signal from a streaming answer: this call is complete and committed, start it. */
 export interface CallReady {
@@ -104,8 +104,8 @@ export interface ToolInput extends TaskRef {
   call: CallKey;
   tool: string;
   policy: ApprovalPolicy;
-  /** A person has seen and approved this very call; `base` is what they saw it against. */
-  approved?: { base?: string; feedback?: TextRef };
+  /** A person has seen and approved this very call: against which file content, and whether outside the workspace. */
+  approved?: { base?: string; outside: boolean };
 }
 
 /** One page of a turn's calls, from block `from` on. */
@@ -114,6 +114,3 @@ export interface CallPage {
   /** Block number to ask for next; absent on the last page. */
   next?: number;
 }
-
-/** A diff or command as shown to a person. */
-export type Preview = BlobRef;

@@ -1,0 +1,214 @@
+import { Context } from '@temporalio/activity';
+import type { AnswerBlock, ToolUseBlock } from '../domain/blocks.js';
+import type { PreparedCall } from '../domain/calls.js';
+import { callKey } from '../domain/ids.js';
+import type { CallReady, StopReason, StreamInput } from '../domain/turn.js';
+import { addUsage, NO_USAGE, type Usage } from '../domain/usage.js';
+import { Superseded, type TurnRow, type UsageRow } from '../journal/journal.js';
+import { AnswerReader, type ReaderOutput } from '../model/answer-reader.js';
+import { costOf, type ModelInfo } from '../model/prices.js';
+import type { ActivityDeps } from './context.js';
+import { PartialWriter } from './partial-writer.js';
+import { prepareBlock } from './prepare-call.js';
+
+/** A complete call is announced when the next block begins, or after this long (design.md 4.3): by then a stop reason
+ * that says "cut" would have come. */
+const ANNOUNCE_MS = 15;
+/** Characters a token has on average: for what a broken stream has cost. */
+const CHARS_PER_TOKEN = 4;
+
+interface HeldCall {
+  block: ToolUseBlock;
+  call: PreparedCall;
+}
+
+/**
+ * One claimed attempt: stores blocks as they complete, announces calls to the workflow, and stops for good as soon as a
+ * newer claim exists.
+ */
+export class Attempt {
+  readonly reader = new AnswerReader();
+  committed = false;
+  private readonly superseded = new AbortController();
+  private readonly partials: PartialWriter;
+  /** The last complete call: held back until it is known not to be cut by the output limit. */
+  private held: HeldCall | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private announcing: Promise<void> = Promise.resolve();
+  private signalling: Promise<void> = Promise.resolve();
+  private stopReason: string | undefined;
+
+  constructor(
+    private readonly input: StreamInput,
+    private readonly deps: ActivityDeps,
+    readonly number: number,
+    private readonly model: ModelInfo,
+    private readonly inputEstimate: number,
+  ) {
+    const { task, turn } = input;
+    this.partials = new PartialWriter(deps.journal, { task, turn, attempt: number });
+  }
+
+  /** Fires when a newer attempt has been claimed: the connection has to be dropped. */
+  get lost(): AbortSignal {
+    return this.superseded.signal;
+  }
+
+  lostError(err: unknown): unknown {
+    return this.superseded.signal.reason ?? err;
+  }
+
+  async take(output: Exclude<ReaderOutput, { kind: 'error' | 'end' }>): Promise<void> {
+    switch (output.kind) {
+      case 'delta':
+        this.partials.add(callKey(this.input.turn, output.block), output.of, output.offset, output.text);
+        return;
+      case 'begin':
+        return this.announceHeld();
+      case 'block':
+        return this.takeBlock(output.block, output.content);
+      case 'stop':
+        this.stopReason = output.reason;
+        return this.settleHeld(output.reason === 'max_tokens');
+    }
+  }
+
+  /** The answer has ended as it should. */
+  async close(): Promise<TurnRow> {
+    await this.settleHeld(this.stopReason === 'max_tokens');
+    for (const { block, content } of this.reader.unfinishedCalls()) await this.takeBlock(block, content);
+    return this.end(stopReasonOf(this.stopReason), []);
+  }
+
+  /** Keeps what is committed or was shown as text, and says in the conversation that the answer was stopped. */
+  async interrupt(marker: string): Promise<TurnRow> {
+    this.held = undefined;
+    clearTimeout(this.timer);
+    await this.announcing;
+    for (const { block, text } of this.reader.unfinishedText()) await this.takeBlock(block, { type: 'text', text });
+    return this.end('interrupted', [{ type: 'text', text: marker }]);
+  }
+
+  /** Gives the attempt up before anything of it was committed. */
+  async retract(reason: string): Promise<{ usage: Usage; cost: number }> {
+    clearTimeout(this.timer);
+    await this.partials.close();
+    const row = this.usageRow();
+    await this.deps.journal.retractTurn(this.input.turn, this.number, reason, row);
+    return row;
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.partials.stop();
+  }
+
+  private async end(stop: StopReason, extra: AnswerBlock[]): Promise<TurnRow> {
+    await this.announcing;
+    await this.partials.close();
+    return this.deps.journal.closeTurn(this.input.turn, this.number, { stop, usage: this.usageRow(), extra });
+  }
+
+  private async takeBlock(index: number, content: AnswerBlock): Promise<void> {
+    if (content.type !== 'tool_use') return this.store(index, content);
+    const { task, turn, workspace } = this.input;
+    const prepared = await prepareBlock(content, callKey(turn, index), { task, workspace }, this.deps.journal);
+    this.held = prepared;
+    if (prepared.call.problem !== undefined) return;
+    // A failure surfaces where `announcing` is awaited next.
+    this.timer = setTimeout(() => void this.announceHeld().catch(() => undefined), ANNOUNCE_MS);
+  }
+
+  /** A held call turns out to be whole, or cut; either way it joins the answer without a signal. */
+  private async settleHeld(cutShort: boolean): Promise<void> {
+    clearTimeout(this.timer);
+    await this.announcing;
+    const held = this.held;
+    this.held = undefined;
+    if (held) await this.storeCall(cutShort ? truncated(held) : held);
+  }
+
+  /** Commit point: from here on this answer counts, so the workflow may start the call. */
+  private announceHeld(): Promise<void> {
+    clearTimeout(this.timer);
+    const held = this.held;
+    this.held = undefined;
+    if (held) this.announcing = this.announcing.then(() => this.announce(held));
+    return this.announcing;
+  }
+
+  private async announce(held: HeldCall): Promise<void> {
+    await this.storeCall(held);
+    if (held.call.problem !== undefined) return;
+    const { turn } = this.input;
+    await this.deps.journal.commitTurn(turn, this.number).catch((err: unknown) => this.giveUp(err));
+    this.committed = true;
+    this.signal({ turn, attempt: this.number, call: held.call });
+  }
+
+  /** In order, and without holding up the stream; after a failure none is sent any more: the result carries all calls. */
+  private signal(ready: CallReady): void {
+    const { client, info } = Context.current();
+    const { workflowId = this.input.task } = info.workflowExecution ?? {};
+    this.signalling = this.signalling.then(() => client.workflow.getHandle(workflowId).signal('callReady', ready));
+    this.signalling.catch(() => undefined);
+  }
+
+  private storeCall(held: HeldCall): Promise<void> {
+    return this.put(held.block.block, { content: held.block, call: held.call });
+  }
+
+  private async store(index: number, content: Exclude<AnswerBlock, ToolUseBlock>): Promise<void> {
+    await this.partials.finish(callKey(this.input.turn, index));
+    const shown = content.type === 'text' ? content.text : content.type === 'thinking' ? content.thinking : '';
+    const say = content.type === 'text' ? 'text' : 'reasoning';
+    const { turn } = this.input;
+    const event = { type: 'say', say, turn, attempt: this.number, block: index, text: shown } as const;
+    await this.put(index, { content, ...(shown === '' ? {} : { say: event }) });
+  }
+
+  private async put(
+    index: number,
+    block: Omit<Parameters<ActivityDeps['journal']['putBlock']>[2], 'index'>,
+  ): Promise<void> {
+    await this.deps.journal
+      .putBlock(this.input.turn, this.number, { index, ...block })
+      .catch((err: unknown) => this.giveUp(err));
+  }
+
+  private giveUp(err: unknown): never {
+    if (err instanceof Superseded) this.superseded.abort(err);
+    throw err;
+  }
+
+  private usageRow(): UsageRow {
+    const { usage: reported, usageComplete: complete, received } = this.reader;
+    const seen = reported.inputTokens + reported.cacheReadTokens + reported.cacheWriteTokens > 0;
+    const guess = { ...NO_USAGE, inputTokens: seen || received === 0 ? 0 : this.inputEstimate };
+    const output = Math.max(reported.outputTokens, complete ? 0 : Math.ceil(received / CHARS_PER_TOKEN));
+    const usage = addUsage(guess, { ...reported, outputTokens: output });
+    const { turn } = this.input;
+    const cost = costOf(this.model, usage);
+    return { turn, attempt: this.number, model: this.model.api, usage, cost, estimated: !complete && output > 0 };
+  }
+}
+
+function truncated({ block, call }: HeldCall): HeldCall {
+  const problem = { kind: 'truncated', message: 'The answer reached its output limit inside this call.' } as const;
+  return { block: { ...block, input: {}, problem }, call: { ...call, problem: 'truncated' } };
+}
+
+function stopReasonOf(reason: string | undefined): StopReason {
+  switch (reason) {
+    case 'tool_use':
+    case 'max_tokens':
+    case 'refusal':
+    case 'pause_turn':
+    case 'stop_sequence':
+      return reason;
+    case 'model_context_window_exceeded':
+      return 'max_tokens';
+    default:
+      return 'end_turn';
+  }
+}

@@ -1,0 +1,69 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { LonghaulError } from '../domain/errors.js';
+import type { TaskRef } from '../domain/turn.js';
+import type { Journal } from '../journal/journal.js';
+
+/** What activities work with; one per worker process. */
+export interface ActivityDeps {
+  journal: Journal;
+  home: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** How often a running activity says that it lives, whatever it is doing. */
+const HEARTBEAT_MS = 1_000;
+
+/** Why an activity has to stop: only a real cancel may end processes or undo; all else leaves them to a successor. */
+export function stopKind(): 'cancel' | 'detach' {
+  return Context.current().cancellationDetails?.cancelRequested ? 'cancel' : 'detach';
+}
+
+/**
+ * Wraps an activity: heartbeats from a timer of its own, a check that the task's references belong to this journal, and
+ * errors as Temporal should treat them.
+ */
+export function activity<Input extends TaskRef, Output>(
+  deps: ActivityDeps,
+  run: (input: Input, deps: ActivityDeps) => Promise<Output>,
+): (input: Input) => Promise<Output> {
+  return async (input) => {
+    const context = Context.current();
+    const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+    try {
+      checkJournal(input, deps.journal);
+      return await run(input, deps);
+    } catch (err) {
+      throw asFailure(err, context);
+    } finally {
+      clearInterval(beat);
+    }
+  };
+}
+
+function checkJournal({ journal: wanted }: TaskRef, { id: held }: Journal): void {
+  if (wanted.id === held.id && wanted.generation === held.generation) return;
+  throw new LonghaulError(
+    'journal-lost',
+    `The task belongs to journal ${wanted.id} generation ${wanted.generation}, but this worker has ${held.id} generation ${held.generation}.`,
+    {
+      kept: 'The workflow and its history.',
+      next: 'Start the worker with the LONGHAUL_HOME the task was started with.',
+    },
+  );
+}
+
+/** Errors that no retry can mend are marked so; everything else is tried again by Temporal, for as long as it takes. */
+function asFailure(err: unknown, context: Context): unknown {
+  if (err instanceof CancelledFailure || err instanceof ApplicationFailure) return err;
+  if (context.cancellationSignal.aborted && !LonghaulError.is(err)) {
+    if (context.cancellationDetails?.cancelRequested) return new CancelledFailure('CANCELLED');
+    // Nobody cancelled the task: another execution has to take this up.
+    return ApplicationFailure.create({ type: 'Detached', message: 'The worker left this execution to a successor.' });
+  }
+  if (LonghaulError.is(err)) {
+    const nonRetryable = err.slug === 'journal-lost' || err.slug === 'journal-conflict';
+    return ApplicationFailure.create({ type: err.slug, message: err.message, nonRetryable, cause: err });
+  }
+  return err;
+}

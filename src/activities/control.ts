@@ -1,0 +1,57 @@
+import type { TextRef } from '../domain/blocks.js';
+import type { TaskEvent } from '../domain/events.js';
+import type { TaskResult } from '../domain/outcomes.js';
+import type { CallPage, TaskRef } from '../domain/turn.js';
+import { endCommands } from '../runner/attach.js';
+import { homePaths } from '../settings/paths.js';
+import { firstPage } from './call-pages.js';
+import type { ActivityDeps } from './context.js';
+import type { CloseInput } from './types.js';
+
+/** Appends to the task log; a repeated execution appends nothing. */
+export async function appendLog(
+  input: TaskRef & { key: string; events: TaskEvent[] },
+  { journal }: ActivityDeps,
+): Promise<void> {
+  await journal.append(
+    input.task,
+    input.events.map((event, at) => ({ key: `${input.key}:${at}`, event })),
+  );
+}
+
+export async function listCalls(
+  input: TaskRef & { turn: string; from: number },
+  { journal }: ActivityDeps,
+): Promise<CallPage> {
+  const row = await journal.getTurn(input.turn);
+  return firstPage((row?.calls ?? []).filter((call) => call.block >= input.from));
+}
+
+export async function storeText(input: TaskRef & { text: string }, { journal }: ActivityDeps): Promise<TextRef> {
+  return journal.putBlob(input.text);
+}
+
+export async function closeTask(input: CloseInput, { journal }: ActivityDeps): Promise<TaskResult> {
+  const sums = await journal.totals(input.task);
+  const totals = { turns: input.turns, usage: sums.usage, cost: sums.cost };
+  const events: TaskEvent[] = input.asks.map((ask) => ({
+    type: 'ask_closed',
+    ask: ask.id,
+    by: 'cancelled',
+    answer: 'no',
+  }));
+  if (input.outcome.outcome === 'completed') {
+    events.push({ type: 'say', say: 'completion_result', text: await journal.getText(input.outcome.result) });
+  }
+  events.push({ type: 'closed', outcome: input.outcome, totals });
+  await journal.saveCarried(input.task, JSON.stringify(input.carried));
+  await journal.append(
+    input.task,
+    events.map((event, at) => ({ key: `${input.key}:${at}`, event })),
+  );
+  return { ...input.outcome, totals };
+}
+
+export async function endProcesses(input: TaskRef, { home }: ActivityDeps): Promise<void> {
+  await endCommands({ commandsDir: homePaths(home).commands, match: (spec) => spec.task === input.task });
+}

@@ -1,0 +1,110 @@
+import type { Message, MessageBlock, ToolUseBlock } from '../domain/blocks.js';
+import type { TaskEvent } from '../domain/events.js';
+import { callKey, type Head, toolUseId } from '../domain/ids.js';
+import { cut } from '../domain/text.js';
+import type { StreamInput, TurnEnd } from '../domain/turn.js';
+import type { Journal, TurnRow } from '../journal/journal.js';
+import { NO_ANSWER, noticeText, problemText, userText, verdictText } from '../prompts/notices.js';
+
+/** Characters of a message that the task log shows. */
+const MAX_SHOWN = 16_000;
+
+/**
+ * The conversation a turn is asked with. The first execution adds what the last turn left and what people said, and the
+ * turn's row keeps that head; every later execution of the turn takes the head from the row, so nothing is added twice.
+ */
+export async function gather(input: StreamInput, journal: Journal): Promise<{ head: Head; messages: Message[] }> {
+  const row = await journal.getTurn(input.turn);
+  const head = row ? row.head : await extend(input, journal);
+  return { head, messages: await journal.readConversation(head) };
+}
+
+async function extend(input: StreamInput, journal: Journal): Promise<Head> {
+  let head = input.head;
+  const content: MessageBlock[] = [];
+  if (input.previous) {
+    const turn = await journal.getTurn(input.previous.turn);
+    head = await journal.appendMessage(input.task, head, { role: 'assistant', content: answerOf(turn) });
+    content.push(...(await resultsOf(turn, input.previous, journal)));
+  }
+  for (const notice of input.notices) content.push({ type: 'text', text: noticeText(notice) });
+  for (const message of input.messages) {
+    content.push({ type: 'text', text: userText(message.as, await journal.getText(message.text)) });
+  }
+  await showMessages(input, journal);
+  if (content.length === 0) content.push({ type: 'text', text: noticeText('go_on') });
+  return journal.appendMessage(input.task, head, { role: 'user', content });
+}
+
+/** People see when their message has gone into a request. */
+async function showMessages(input: StreamInput, journal: Journal): Promise<void> {
+  const events: { key: string; event: TaskEvent }[] = [];
+  for (const [at, message] of input.messages.entries()) {
+    if (message.as === 'task') continue;
+    const text = cut(await journal.getText(message.text), MAX_SHOWN);
+    events.push({ key: `${input.turn}:message:${at}`, event: { type: 'say', say: 'user_feedback', text } });
+  }
+  if (events.length > 0) await journal.append(input.task, events);
+}
+
+/** The answer as it is sent back: calls under our own ids, nothing blank, no thinking at the end. */
+function answerOf(turn: TurnRow | undefined): MessageBlock[] {
+  const blocks: MessageBlock[] = (turn?.blocks ?? []).map((block) =>
+    block.type === 'tool_use'
+      ? {
+          type: 'tool_use',
+          id: toolUseId(callKey(turn!.turn, block.block)),
+          name: sendableName(block.name),
+          input: block.input,
+        }
+      : block,
+  );
+  while (isThinking(blocks.at(-1))) blocks.pop();
+  return blocks.length > 0 ? blocks : [{ type: 'text', text: NO_ANSWER }];
+}
+
+/** Exactly one result for each call of the answer, in its order. */
+async function resultsOf(turn: TurnRow | undefined, end: TurnEnd, journal: Journal): Promise<MessageBlock[]> {
+  const calls = (turn?.blocks ?? []).filter((block): block is ToolUseBlock => block.type === 'tool_use');
+  const results: MessageBlock[] = [];
+  for (const call of calls) {
+    const { text, isError } = await resultOf(call, callKey(end.turn, call.block), end, journal);
+    const shown = text.trim() === '' ? '(no output)' : text;
+    results.push({
+      type: 'tool_result',
+      tool_use_id: toolUseId(callKey(end.turn, call.block)),
+      content: [{ type: 'text', text: shown }],
+      ...(isError ? { is_error: true } : {}),
+    });
+  }
+  return results;
+}
+
+async function resultOf(
+  call: ToolUseBlock,
+  key: string,
+  end: TurnEnd,
+  journal: Journal,
+): Promise<{ text: string; isError: boolean }> {
+  if (call.problem) return { text: problemText(call.problem, call), isError: true };
+  const verdict = end.verdicts.find((one) => one.block === call.block);
+  const said = verdict?.text === undefined ? undefined : await journal.getText(verdict.text);
+  const stored = await journal.getResult(key);
+  if (stored) {
+    const text = await journal.getText(stored.text);
+    const feedback = said === undefined ? '' : `\n\nThe person said with it:\n${userText('feedback', said)}`;
+    return { text: text + feedback, isError: stored.status !== 'done' };
+  }
+  const status = verdict?.status ?? end.rest;
+  return { text: verdictText(status, said), isError: status !== 'done' };
+}
+
+function isThinking(block: MessageBlock | undefined): boolean {
+  return block?.type === 'thinking' || block?.type === 'redacted_thinking';
+}
+
+/** A name the model made up may hold characters that the API refuses in a request. */
+function sendableName(name: string): string {
+  const clean = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
+  return clean === '' ? 'unnamed' : clean;
+}

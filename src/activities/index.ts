@@ -1,0 +1,20 @@
+import { type ActivityDeps, activity } from './context.js';
+import { appendLog, closeTask, endProcesses, listCalls, storeText } from './control.js';
+import { prepareCall } from './prepare-call.js';
+import { runTool } from './run-tool.js';
+import { streamModel } from './stream-model.js';
+import type { ControlActivities, HostActivities } from './types.js';
+
+/** All activities, for the task queue of a host and for that of the workflows alike: which runs where is the workflow's choice. */
+export function createActivities(deps: ActivityDeps): HostActivities & ControlActivities {
+  return {
+    streamModel: activity(deps, streamModel),
+    runTool: activity(deps, runTool),
+    prepareCall: activity(deps, prepareCall),
+    endProcesses: activity(deps, endProcesses),
+    appendLog: activity(deps, appendLog),
+    listCalls: activity(deps, listCalls),
+    storeText: activity(deps, storeText),
+    closeTask: activity(deps, closeTask),
+  };
+}

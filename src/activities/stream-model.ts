@@ -1,0 +1,120 @@
+import { Context } from '@temporalio/activity';
+import { LonghaulError } from '../domain/errors.js';
+import type { ProviderFailure } from '../domain/failures.js';
+import type { StreamInput, StreamResult } from '../domain/turn.js';
+import { NO_USAGE } from '../domain/usage.js';
+import type { TurnRow } from '../journal/journal.js';
+import { Superseded } from '../journal/journal.js';
+import type { AnswerReader } from '../model/answer-reader.js';
+import { DEFAULT_LIMITS, RequestFailed, type StreamLimits, Watchdog } from '../model/event-stream.js';
+import { eventFailure, failureOf } from '../model/failure.js';
+import { costOf, modelInfo } from '../model/prices.js';
+import { loadProfile, type Profile } from '../model/profiles.js';
+import { requestEvents } from '../model/provider.js';
+import { type ModelRequest, prepareRequest } from '../model/request.js';
+import { INTERRUPTED, INTERRUPTED_BY_ERROR } from '../prompts/notices.js';
+import { systemPrompt } from '../prompts/system.js';
+import { offeredTools } from '../tools/registry.js';
+import { Attempt } from './attempt.js';
+import { firstPage } from './call-pages.js';
+import { type ActivityDeps, stopKind } from './context.js';
+import { gather } from './gather.js';
+
+/**
+ * One claim of a turn's model request: gather what it needs, prepare it, claim the attempt, stream. Provider errors are
+ * results; an exception means that this execution is over but the turn is not.
+ */
+export async function streamModel(input: StreamInput, deps: ActivityDeps): Promise<StreamResult> {
+  const { journal } = deps;
+  const model = modelInfo(input.settings.model);
+  const { head, messages } = await gather(input, journal);
+  const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
+  const request = prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), messages);
+  const profile = await profileOf(deps, input.settings.profile);
+  if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, cost: 0 };
+
+  const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };
+  const claim = await journal.claimTurn({ task: input.task, turn: input.turn }, head, {
+    model: model.api,
+    tokens: reserved.inputTokens + reserved.outputTokens,
+    cost: costOf(model, reserved),
+  });
+  if (claim.claim === 'closed') return answered(claim.turn);
+  const started = { type: 'say', say: 'api_req_started', turn: input.turn, attempt: claim.attempt } as const;
+  await journal.append(input.task, [{ event: { ...started, number: input.number, model: model.api } }]);
+  return stream(deps, new Attempt(input, deps, claim.attempt, model, request.inputEstimate), profile, request);
+}
+
+async function stream(
+  deps: ActivityDeps,
+  attempt: Attempt,
+  profile: Profile,
+  request: ModelRequest,
+): Promise<StreamResult> {
+  const { cancellationSignal } = Context.current();
+  const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([cancellationSignal, attempt.lost]));
+  try {
+    await readAnswer(attempt, requestEvents(profile, request, watchdog));
+    return answered(await attempt.close());
+  } catch (err) {
+    if (attempt.lost.aborted || err instanceof Superseded) throw attempt.lostError(err);
+    if (cancellationSignal.aborted) {
+      if (stopKind() === 'detach') throw err;
+      return answered(await attempt.interrupt(INTERRUPTED));
+    }
+    const failure = failureOf(err);
+    if (attempt.committed) return answered(await attempt.interrupt(INTERRUPTED_BY_ERROR));
+    const { cost } = await attempt.retract(failure.message);
+    return { status: 'failed', attempt: attempt.number, failure, cost };
+  } finally {
+    watchdog.stop();
+    attempt.stop();
+  }
+}
+
+/** @throws RequestFailed when the stream ends before the answer does, or carries an error event */
+async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<AnswerReader['read']>[0]>): Promise<void> {
+  for await (const event of events) {
+    for (const output of attempt.reader.read(event)) {
+      if (output.kind === 'error') throw new RequestFailed(eventFailure(output.error.type, output.error.message));
+      if (output.kind === 'end') return;
+      await attempt.take(output);
+    }
+  }
+  throw new RequestFailed({ class: 'cut', message: 'The stream ended before the answer was complete.' });
+}
+
+function answered(turn: TurnRow): StreamResult {
+  const { calls } = firstPage(turn.calls);
+  return {
+    status: 'answered',
+    head: turn.head,
+    attempt: turn.attempt,
+    stop: turn.stop ?? 'interrupted',
+    calls,
+    callCount: turn.calls.length,
+    hasText: turn.blocks.some((block) => block.type === 'text'),
+    cost: turn.cost,
+  };
+}
+
+async function profileOf(deps: ActivityDeps, name: string): Promise<Profile | ProviderFailure> {
+  try {
+    return await loadProfile(deps.home, deps.env, name);
+  } catch (err) {
+    if (!LonghaulError.is(err)) throw err;
+    return { class: 'auth', message: `${err.message} ${err.next ?? ''}`.trim() };
+  }
+}
+
+/** `LONGHAUL_IDLE_LIMIT_MS` and `LONGHAUL_STREAM_LIMIT_MS` of the worker's environment. */
+function limitsFrom(env: NodeJS.ProcessEnv): StreamLimits {
+  const positive = (text: string | undefined, otherwise: number) => {
+    const value = Number(text);
+    return Number.isFinite(value) && value > 0 ? value : otherwise;
+  };
+  return {
+    idleMs: positive(env.LONGHAUL_IDLE_LIMIT_MS, DEFAULT_LIMITS.idleMs),
+    totalMs: positive(env.LONGHAUL_STREAM_LIMIT_MS, DEFAULT_LIMITS.totalMs),
+  };
+}

@@ -1,0 +1,39 @@
+import type { Ask } from '../domain/asks.js';
+import type { TextRef } from '../domain/blocks.js';
+import type { PreparedCall, ToolRun } from '../domain/calls.js';
+import type { TaskEvent } from '../domain/events.js';
+import type { Outcome, TaskResult } from '../domain/outcomes.js';
+import type { CarriedState } from '../domain/task.js';
+import type { CallPage, StreamInput, StreamResult, TaskRef, ToolInput } from '../domain/turn.js';
+
+/** Activities that touch the workspace, so they run on the host that owns it. */
+export interface HostActivities {
+  /** Asks the model and stores its answer; see design.md 4. */
+  streamModel(input: StreamInput): Promise<StreamResult>;
+  /** Runs one call, or finds out what became of an earlier execution of it. */
+  runTool(input: ToolInput): Promise<ToolRun>;
+  /** Computes a call's path, diff and base again, after an earlier call of the same turn has changed something. */
+  prepareCall(input: TaskRef & { call: string }): Promise<PreparedCall>;
+  /** After cancel: ends the commands of the task that still run. Resolves when none is left. */
+  endProcesses(input: TaskRef): Promise<void>;
+}
+
+/** Activities that need the journal only. */
+export interface ControlActivities {
+  appendLog(input: TaskRef & { key: string; events: TaskEvent[] }): Promise<void>;
+  /** Calls of a closed turn from block `from` on, one page. */
+  listCalls(input: TaskRef & { turn: string; from: number }): Promise<CallPage>;
+  /** Moves text out of the workflow's state into the journal. */
+  storeText(input: TaskRef & { text: string }): Promise<TextRef>;
+  /** Last act of a run that closes: the log's `closed` event, and the state a follow-up starts from. */
+  closeTask(input: CloseInput): Promise<TaskResult>;
+}
+
+export interface CloseInput extends TaskRef {
+  key: string;
+  outcome: Outcome;
+  turns: number;
+  /** Asks that end unanswered. */
+  asks: Ask[];
+  carried: CarriedState;
+}

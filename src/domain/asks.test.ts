@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Ask, type AskKind, findAsk, MAX_INLINE_ANSWER, readAnswer } from './asks.js';
+
+const ask = (id: string, kind: AskKind): Ask => ({ id, kind, question: 'q?', opened: 0 });
+
+describe('readAnswer', () => {
+  it.each([
+    ['yes', { answer: 'yes' }],
+    [' No ', { answer: 'no' }],
+    ['use tabs', { answer: 'message', text: 'use tabs' }],
+    ['{"ask":"a","answer":"yes"}', { ask: 'a', answer: 'yes' }],
+    [{ ask: 'a', answer: 'yesButtonClicked', text: 'go' }, { ask: 'a', answer: 'yes', text: 'go' }],
+    [{ answer: 'message', text: 'hi' }, { answer: 'message', text: 'hi' }],
+    [{ text: 'hi' }, { answer: 'message', text: 'hi' }],
+    [{ answer: 'tabs, please' }, { answer: 'message', text: 'tabs, please' }],
+    [{ textRef: { blob: 'b', bytes: 9 } }, { answer: 'message', textRef: { blob: 'b', bytes: 9 } }],
+  ])('reads %j', (raw, answer) => {
+    expect(readAnswer(raw)).toEqual({ answer });
+  });
+
+  it.each([null, 7, [], '', '  ', '{"ask":', {}, { answer: 3 }, { ask: 1, answer: 'yes' }, { answer: 'message' }, { textRef: 'x' }])(
+    'refuses %j as malformed',
+    (raw) => {
+      expect(readAnswer(raw)).toMatchObject({ refusal: { reason: 'malformed' } });
+    },
+  );
+
+  it('refuses a text that would not fit a payload', () => {
+    const text = 'x'.repeat(MAX_INLINE_ANSWER + 1);
+    for (const raw of [text, { answer: 'yes', text }]) expect(readAnswer(raw)).toMatchObject({ refusal: { reason: 'too_long' } });
+  });
+
+  it('never throws, whatever arrives', () => {
+    fc.assert(
+      fc.property(fc.anything(), (raw) => {
+        const read = readAnswer(raw);
+        expect('answer' in read || read.refusal.message.length > 0).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('findAsk', () => {
+  it('needs the id for what allows an effect, and only for that', () => {
+    for (const kind of ['tool', 'command'] as const) {
+      expect(findAsk({ answer: 'yes' }, [ask('a', kind)], [])).toMatchObject({ refusal: { reason: 'needs_id' } });
+      expect(findAsk({ answer: 'yes', ask: 'a' }, [ask('a', kind)], [])).toMatchObject({ ask: { id: 'a' } });
+    }
+    for (const kind of ['followup', 'mistake_limit_reached', 'api_req_failed'] as const) {
+      expect(findAsk({ answer: 'yes' }, [ask('a', kind)], [])).toMatchObject({ ask: { id: 'a' } });
+    }
+  });
+
+  it('says why an answer fits nothing', () => {
+    const open = [ask('a', 'followup'), ask('b', 'followup')];
+    expect(findAsk({ answer: 'yes' }, [], [])).toMatchObject({ refusal: { reason: 'no_open_ask' } });
+    expect(findAsk({ answer: 'yes' }, open, [])).toMatchObject({ refusal: { reason: 'ambiguous' } });
+    expect(findAsk({ answer: 'yes', ask: 'z' }, open, [])).toMatchObject({ refusal: { reason: 'stale_ask' } });
+    expect(findAsk({ answer: 'yes', ask: 'z' }, open, ['z'])).toMatchObject({ refusal: { reason: 'already_answered' } });
+  });
+});

@@ -1,0 +1,25 @@
+import { isTransient, type ProviderFailure } from './failures.js';
+
+/** What the workflow does after a failed model request. `parked` waits are long, and a person can cut them short. */
+export type LadderStep = { step: 'retry'; delayMs: number } | { step: 'park'; delayMs: number } | { step: 'ask' };
+
+/** Automatic retries before a task is parked (task.md 2.15). */
+export const MAX_RETRIES = 3;
+/** Delays of the automatic retries (task.md 2.10). */
+const RETRY_MS = [2_000, 4_000, 8_000];
+/** A wait the provider asks for that is longer than this is shown as parked. */
+const PARK_FROM_MS = 60_000;
+/** Waits of a parked task when the provider gives no time: an outage is looked at again this often. */
+const PARK_MS = [60_000, 120_000, 240_000, 480_000, 900_000];
+/** Longest wait taken from a provider's header: a usage limit resets within a week. */
+const LONGEST_MS = 7 * 24 * 3_600_000;
+
+/** @param tries failed requests of this turn before this one */
+export function afterFailure(failure: ProviderFailure, tries: number): LadderStep {
+  if (!isTransient(failure)) return { step: 'ask' };
+  const asked = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, LONGEST_MS);
+  if (asked !== undefined && asked > PARK_FROM_MS) return { step: 'park', delayMs: asked };
+  if (tries < MAX_RETRIES) return { step: 'retry', delayMs: asked ?? RETRY_MS[tries]! };
+  const parked = PARK_MS[Math.min(tries - MAX_RETRIES, PARK_MS.length - 1)]!;
+  return { step: 'park', delayMs: Math.max(parked, asked ?? 0) };
+}

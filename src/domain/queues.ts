@@ -1,0 +1,7 @@
+/** Task queue of the workflows, and of the activities too where one worker does everything. */
+export const TASK_QUEUE = 'longhaul';
+
+/** Task queue of a host whose worker serves only the workspaces on its disk. */
+export function hostQueue(host: string): string {
+  return `${TASK_QUEUE}-host-${host}`;
+}

@@ -1,0 +1,220 @@
+import type { AnswerBlock, CallProblem } from '../domain/blocks.js';
+import { NO_USAGE, type Usage } from '../domain/usage.js';
+
+/** A stream event of the Messages API as it came, ping included. */
+export interface RawEvent {
+  type: string;
+  [field: string]: unknown;
+}
+
+/** What reading one event brought to light. */
+export type ReaderOutput =
+  | { kind: 'delta'; block: number; of: 'text' | 'reasoning'; offset: number; text: string }
+  /** A block has begun, so every earlier one is over. */
+  | { kind: 'begin'; block: number }
+  | { kind: 'block'; block: number; content: AnswerBlock }
+  /** The stop reason is known; blocks still held back are now known to be whole, or cut. */
+  | { kind: 'stop'; reason: string }
+  | { kind: 'end' }
+  | { kind: 'error'; error: { type: string; message: string } };
+
+type Partial =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'redacted_thinking'; data: string }
+  | { type: 'tool_use'; name: string; given: unknown; json: string };
+
+/**
+ * Puts an answer together from the raw events of its stream. Each event is looked at once, so the work is linear in the
+ * length of the answer and does not depend on how it was cut. Events that make no sense (a stop without a start, an
+ * unknown type) are passed over: a refusal is known to send some.
+ */
+export class AnswerReader {
+  usage: Usage = NO_USAGE;
+  /** The output token count is the final one. */
+  usageComplete = false;
+  requestId: string | undefined;
+  private readonly open = new Map<number, Partial>();
+  /** UTF-16 units received, for an estimate when the stream ends early. */
+  received = 0;
+
+  read(event: RawEvent): ReaderOutput[] {
+    switch (event.type) {
+      case 'message_start':
+        this.readStart(record(event.message));
+        return [];
+      case 'content_block_start':
+        return this.begin(event.index, record(event.content_block));
+      case 'content_block_delta':
+        return this.delta(event.index, record(event.delta));
+      case 'content_block_stop':
+        return this.finish(event.index);
+      case 'message_delta': {
+        this.readUsage(record(event.usage));
+        this.usageComplete = true;
+        const reason = record(event.delta).stop_reason;
+        return typeof reason === 'string' ? [{ kind: 'stop', reason }] : [];
+      }
+      case 'message_stop':
+        return [{ kind: 'end' }];
+      case 'error': {
+        const error = record(event.error);
+        return [{ kind: 'error', error: { type: str(error.type) || 'api_error', message: str(error.message) } }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  /** Blocks that were still arriving, as far as they came: shown text and nothing that could be executed. */
+  unfinishedText(): { block: number; text: string }[] {
+    const found: { block: number; text: string }[] = [];
+    for (const [block, part] of this.open) {
+      if (part.type === 'text' && part.text.trim() !== '') found.push({ block, text: part.text.trimEnd() });
+    }
+    return found;
+  }
+
+  /** Tool calls that were still arriving when the answer ended, as blocks that can only be answered with an error. */
+  unfinishedCalls(): { block: number; content: AnswerBlock }[] {
+    const found: { block: number; content: AnswerBlock }[] = [];
+    for (const [block, part] of this.open) {
+      if (part.type !== 'tool_use') continue;
+      const problem: CallProblem = { kind: 'truncated', message: 'The answer ended before the call was complete.' };
+      found.push({ block, content: { type: 'tool_use', name: part.name, input: {}, block, problem } });
+    }
+    return found;
+  }
+
+  private readStart(message: Record<string, unknown>): void {
+    if (typeof message.id === 'string') this.requestId = message.id;
+    this.readUsage(record(message.usage));
+  }
+
+  /** Counts are cumulative, so a later one replaces an earlier one. */
+  private readUsage(usage: Record<string, unknown>): void {
+    const count = (name: string, before: number) => {
+      const value = usage[name];
+      return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : before;
+    };
+    this.usage = {
+      inputTokens: count('input_tokens', this.usage.inputTokens),
+      outputTokens: count('output_tokens', this.usage.outputTokens),
+      cacheWriteTokens: count('cache_creation_input_tokens', this.usage.cacheWriteTokens),
+      cacheReadTokens: count('cache_read_input_tokens', this.usage.cacheReadTokens),
+    };
+  }
+
+  private begin(index: unknown, block: Record<string, unknown>): ReaderOutput[] {
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0) return [];
+    const part = partialOf(block);
+    if (!part) return [{ kind: 'begin', block: index }];
+    this.open.set(index, part);
+    const out: ReaderOutput[] = [{ kind: 'begin', block: index }];
+    const first = part.type === 'text' ? part.text : part.type === 'thinking' ? part.thinking : '';
+    if (first !== '') {
+      this.received += first.length;
+      out.push({
+        kind: 'delta',
+        block: index,
+        of: part.type === 'text' ? 'text' : 'reasoning',
+        offset: 0,
+        text: first,
+      });
+    }
+    return out;
+  }
+
+  private delta(index: unknown, delta: Record<string, unknown>): ReaderOutput[] {
+    if (typeof index !== 'number') return [];
+    const part = this.open.get(index);
+    if (!part) return [];
+    if (part.type === 'text' && delta.type === 'text_delta') {
+      const text = str(delta.text);
+      const offset = part.text.length;
+      part.text += text;
+      this.received += text.length;
+      return text === '' ? [] : [{ kind: 'delta', block: index, of: 'text', offset, text }];
+    }
+    if (part.type === 'thinking' && delta.type === 'thinking_delta') {
+      const text = str(delta.thinking);
+      const offset = part.thinking.length;
+      part.thinking += text;
+      this.received += text.length;
+      return text === '' ? [] : [{ kind: 'delta', block: index, of: 'reasoning', offset, text }];
+    }
+    if (part.type === 'thinking' && delta.type === 'signature_delta') part.signature += str(delta.signature);
+    if (part.type === 'tool_use' && delta.type === 'input_json_delta') {
+      const text = str(delta.partial_json);
+      part.json += text;
+      this.received += text.length;
+    }
+    return [];
+  }
+
+  private finish(index: unknown): ReaderOutput[] {
+    if (typeof index !== 'number') return [];
+    const part = this.open.get(index);
+    if (!part) return [];
+    this.open.delete(index);
+    const content = finished(part, index);
+    return content ? [{ kind: 'block', block: index, content }] : [];
+  }
+}
+
+function partialOf(block: Record<string, unknown>): Partial | undefined {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: str(block.text) };
+    case 'thinking':
+      return { type: 'thinking', thinking: str(block.thinking), signature: str(block.signature) };
+    case 'redacted_thinking':
+      return { type: 'redacted_thinking', data: str(block.data) };
+    case 'tool_use':
+      return { type: 'tool_use', name: str(block.name), given: block.input, json: '' };
+    default:
+      return undefined;
+  }
+}
+
+/** Blank text and unsigned thinking are dropped: the provider would refuse them in the next request. */
+function finished(part: Partial, block: number): AnswerBlock | undefined {
+  switch (part.type) {
+    case 'text':
+      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text };
+    case 'thinking':
+      return part.signature === '' ? undefined : part;
+    case 'redacted_thinking':
+      return part;
+    case 'tool_use':
+      return { type: 'tool_use', name: part.name, block, ...readInput(part) };
+  }
+}
+
+function readInput(part: { given: unknown; json: string }): {
+  input: Record<string, unknown>;
+  problem?: CallProblem;
+} {
+  if (part.json.trim() === '') return { input: record(part.given) };
+  try {
+    const value: unknown = JSON.parse(part.json);
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
+      return { input: value as Record<string, unknown> };
+    }
+    return { input: {}, problem: { kind: 'bad_json', message: 'The arguments are not a JSON object.' } };
+  } catch (err) {
+    const why = err instanceof Error ? err.message : 'it does not parse';
+    return {
+      input: {},
+      problem: { kind: 'bad_json', message: `The arguments are not valid JSON: ${why.slice(0, 200)}.` },
+    };
+  }
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function str(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LonghaulError } from '../domain/errors.js';
+import { homePaths } from '../settings/paths.js';
+
+/** How to reach a provider. Kept in a file that only its owner can read; tasks hold its name. */
+export interface Profile {
+  baseURL?: string;
+  apiKey?: string;
+  authToken?: string;
+}
+
+/** The profile of a worker's own environment, for clusters whose workers hold the keys. */
+export const ENV_PROFILE = 'env';
+
+/** @returns what Anthropic's standard variables say */
+export function profileFromEnv(env: NodeJS.ProcessEnv): Profile {
+  const profile: Profile = {};
+  if (env.ANTHROPIC_BASE_URL?.trim()) profile.baseURL = env.ANTHROPIC_BASE_URL.trim();
+  if (env.ANTHROPIC_API_KEY?.trim()) profile.apiKey = env.ANTHROPIC_API_KEY.trim();
+  if (env.ANTHROPIC_AUTH_TOKEN?.trim()) profile.authToken = env.ANTHROPIC_AUTH_TOKEN.trim();
+  return profile;
+}
+
+/** A provider can be reached with it: it has a key, or it is a server of one's own that may need none. */
+export function isUsable(profile: Profile): boolean {
+  return profile.apiKey !== undefined || profile.authToken !== undefined || profile.baseURL !== undefined;
+}
+
+/**
+ * Keeps the caller's provider settings where the service can read them, and names them. The name is a hash, so the same
+ * settings have one name, and it gives nothing away.
+ */
+export async function saveProfile(home: string, profile: Profile): Promise<string> {
+  const text = JSON.stringify(profile);
+  const name = `p-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
+  const { profiles } = homePaths(home);
+  await mkdir(profiles, { recursive: true, mode: 0o700 });
+  const temp = join(profiles, `.${name}.${process.pid}`);
+  await writeFile(temp, text, { mode: 0o600 });
+  await rename(temp, join(profiles, `${name}.json`));
+  return name;
+}
+
+/** @throws LonghaulError `no-api-key` when there is no such profile on this host */
+export async function loadProfile(home: string, env: NodeJS.ProcessEnv, name: string): Promise<Profile> {
+  if (name === ENV_PROFILE) return profileFromEnv(env);
+  if (!/^[a-zA-Z0-9._-]{1,100}$/.test(name)) throw missing(name);
+  try {
+    return JSON.parse(await readFile(join(homePaths(home).profiles, `${name}.json`), 'utf8')) as Profile;
+  } catch (cause) {
+    throw missing(name, cause);
+  }
+}
+
+function missing(name: string, cause?: unknown): LonghaulError {
+  return new LonghaulError('no-api-key', `The provider profile "${name}" is not on this host.`, {
+    kept: 'The task waits; nothing is lost.',
+    next: 'Set ANTHROPIC_API_KEY and answer the task\'s ask with "yes" from that shell.',
+    cause,
+  });
+}

@@ -1,0 +1,56 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Message, MessageBlock } from '../domain/blocks.js';
+import type { ModelInfo } from './prices.js';
+
+/** A tool as the Messages API wants it. */
+export interface OfferedTool {
+  name: string;
+  description: string;
+  input_schema: { type: 'object'; [key: string]: unknown };
+}
+
+export interface ModelRequest {
+  body: Anthropic.MessageCreateParamsNonStreaming;
+  betas: string[];
+  /** Rough size of the input in tokens, for the reservation. */
+  inputEstimate: number;
+}
+
+/** Output tokens asked for; more only makes a runaway answer dearer. */
+const MAX_OUTPUT = 32_000;
+/** Characters a token has at least in nearly all text: an estimate on the safe side. */
+const CHARS_PER_TOKEN = 3;
+
+const MARK = { cache_control: { type: 'ephemeral' } } as const;
+
+/**
+ * Builds the request from what was gathered: pure, so that the same conversation is always the same bytes and the
+ * provider's cache finds its prefix. Cache marks: last tool, system prompt, the last two user messages.
+ */
+export function prepareRequest(
+  model: ModelInfo,
+  system: string,
+  tools: readonly OfferedTool[],
+  conversation: readonly Message[],
+): ModelRequest {
+  const users = conversation.flatMap((message, at) => (message.role === 'user' ? [at] : []));
+  const marked = new Set(users.slice(-2));
+  const messages = conversation.map((message, at) => ({
+    role: message.role,
+    content: marked.has(at) ? markLast(message.content) : message.content,
+  }));
+  const offered = tools.map((tool, at) => (at === tools.length - 1 ? { ...tool, ...MARK } : tool));
+  const body = {
+    model: model.api,
+    max_tokens: Math.min(model.maxOutput, MAX_OUTPUT),
+    system: [{ type: 'text', text: system, ...MARK }],
+    tools: offered,
+    messages,
+  } as Anthropic.MessageCreateParamsNonStreaming;
+  const size = JSON.stringify(body).length;
+  return { body, betas: model.betas, inputEstimate: Math.ceil(size / CHARS_PER_TOKEN) };
+}
+
+function markLast(content: readonly MessageBlock[]): unknown[] {
+  return content.map((block, at) => (at === content.length - 1 ? { ...block, ...MARK } : block));
+}

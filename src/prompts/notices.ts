@@ -1,0 +1,68 @@
+import type { CallProblem, ToolUseBlock } from '../domain/blocks.js';
+import type { CallStatus } from '../domain/calls.js';
+import type { Notice, UserMessage } from '../domain/turn.js';
+
+/** What stands for the answer in the conversation when the model gave none. */
+export const NO_ANSWER = '[No answer was received from the model.]';
+
+/** Marks an answer that was stopped; the original's marker. */
+export const INTERRUPTED = '[Response interrupted by user feedback]';
+
+/** The same where the provider's stream broke off after a call of it had been started. */
+export const INTERRUPTED_BY_ERROR = '[Response interrupted by API Error]';
+
+export function noticeText(notice: Notice): string {
+  switch (notice) {
+    case 'no_tool_used':
+      return 'Your last answer called no tool. Go on with the next call; if the task is done, call attempt_completion.';
+    case 'empty_answer':
+      return 'Your last answer was empty. Go on with the next call.';
+    case 'cut_by_max_tokens':
+      return 'Your last answer was cut because it was too long. Go on in smaller pieces: shorter texts, and large files in several edits.';
+    case 'go_on':
+      return 'Go on.';
+    case 'follow_up':
+      return 'The task had ended; the person has taken it up again. The workspace may have changed since.';
+  }
+}
+
+/** Words of a person, in the wrapper that tells what they are. */
+export function userText(as: UserMessage['as'], text: string): string {
+  return `<${as}>\n${text}\n</${as}>`;
+}
+
+/** The result of a call that was never executed. */
+export function problemText(problem: CallProblem, call: ToolUseBlock): string {
+  switch (problem.kind) {
+    case 'bad_json':
+      return `The call was not executed. ${problem.message} Send it again with valid JSON.`;
+    case 'bad_arguments':
+      return `The call was not executed. ${problem.message}`;
+    case 'unknown_tool':
+      return `The call was not executed: there is no tool "${call.name}". ${problem.message}`.trim();
+    case 'truncated':
+      return 'The call was not executed: it was truncated by the output limit. Send it again in smaller pieces.';
+    case 'refused_path':
+      return `The call was not executed. ${problem.message}`;
+  }
+}
+
+/** The result of a call that has none of its own, by how it ended; `said` is what a person or the workflow added. */
+export function verdictText(status: CallStatus, said: string | undefined): string {
+  switch (status) {
+    case 'done':
+      return said ?? 'Done.';
+    case 'error':
+      return said ?? 'The call failed.';
+    case 'denied':
+      return said === undefined
+        ? 'The person denied this call.'
+        : `The person denied this call and said:\n${userText('feedback', said)}`;
+    case 'skipped':
+      return said ?? 'Skipped: an earlier call of the same answer was not carried out.';
+    case 'interrupted':
+      return said ?? 'Interrupted before it was executed.';
+    case 'unknown':
+      return said ?? 'The outcome is unknown: it may or may not have had its effect. Look before you repeat it.';
+  }
+}

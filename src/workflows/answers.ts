@@ -1,0 +1,18 @@
+import type { Answer } from '../domain/asks.js';
+import { INLINE_TEXT_BYTES, type TextRef } from '../domain/blocks.js';
+import { control } from './activities.js';
+import type { Task } from './state.js';
+
+/** What a person typed with an answer, by reference unless it is short; undefined when they typed nothing. */
+export async function toRef(task: Task, answer: Answer): Promise<TextRef | undefined> {
+  if (answer.textRef !== undefined) return answer.textRef;
+  if (answer.text === undefined) return undefined;
+  return shortened(task, { text: answer.text });
+}
+
+/** Moves a longer text into the journal. */
+export async function shortened(task: Task, text: TextRef): Promise<TextRef> {
+  // A UTF-16 unit is at most three bytes of UTF-8.
+  if (!('text' in text) || text.text.length * 3 <= INLINE_TEXT_BYTES) return text;
+  return control.storeText({ ...task.ref, text: text.text });
+}

@@ -1,0 +1,144 @@
+import type { PreparedCall } from '../domain/calls.js';
+import type { Outcome } from '../domain/outcomes.js';
+import { isApproved } from '../domain/policy.js';
+import type { TurnInProgress } from '../domain/task.js';
+import type { Verdict } from '../domain/turn.js';
+import { toRef } from './answers.js';
+import { askPerson } from './ask.js';
+import { throwIfCancelled } from './cancel.js';
+import { runControl } from './control.js';
+import { showStatus } from './show.js';
+import type { Task } from './state.js';
+
+/** Read-only calls that run side by side. */
+const PARALLEL = 8;
+
+/**
+ * Answers the calls of one turn in the model's order. A call that changes something is a barrier: what was started before
+ * it has ended, and it ends before what follows. Read-only calls run side by side between two barriers. Each call gets
+ * exactly one result: stored by its activity, or a verdict in `progress`.
+ */
+export class CallRunner {
+  /** Set by a control tool: the task is over when the turn is. */
+  outcome: Outcome | undefined;
+  private readonly running = new Set<Promise<void>>();
+  private failure: unknown;
+  private changed = false;
+
+  constructor(
+    private readonly task: Task,
+    readonly progress: TurnInProgress,
+  ) {}
+
+  /** A person refused a call, or the task is complete: what follows is skipped. */
+  get stopped(): boolean {
+    return this.progress.rejected || this.outcome !== undefined;
+  }
+
+  async accept(call: PreparedCall): Promise<void> {
+    throwIfCancelled();
+    if (call.block < this.progress.nextBlock) return;
+    if (call.problem !== undefined) {
+      this.task.carried.mistakes++;
+    } else if (!this.stopped) {
+      const free = call.effect === 'pure' && isApproved(call.approval, this.task.settings.policy);
+      if (!free || this.running.size >= PARALLEL) await this.settle();
+      if (free) this.start(call);
+      else await this.runBarrier(call);
+    }
+    this.progress.nextBlock = call.block + 1;
+  }
+
+  /** Waits for everything that was started. */
+  async settle(): Promise<void> {
+    await Promise.all(this.running);
+    if (this.failure !== undefined) throw this.failure;
+    throwIfCancelled();
+  }
+
+  /** The same for the way out: whatever it ends with. */
+  async drain(): Promise<void> {
+    await Promise.all(this.running);
+  }
+
+  private start(call: PreparedCall): void {
+    const run = this.execute(call, undefined)
+      .catch((err: unknown) => {
+        this.failure ??= err;
+      })
+      .finally(() => this.running.delete(run));
+    this.running.add(run);
+  }
+
+  private async runBarrier(call: PreparedCall): Promise<void> {
+    if (call.control !== undefined) {
+      const end = await runControl(this.task, call, this.progress.turn, () => this.approve(call));
+      if (end.outcome) this.outcome = end.outcome;
+      if (end.verdict) this.progress.verdicts.push(end.verdict);
+      return;
+    }
+    const fresh = await this.refreshed(call);
+    const approved = await this.approve(fresh);
+    if (!approved) return;
+    await this.execute(fresh, approved);
+    if (call.effect !== 'pure') this.changed = true;
+  }
+
+  /** What a person is asked about must be what would be done: an earlier call of this turn may have changed the file. */
+  private async refreshed(call: PreparedCall): Promise<PreparedCall> {
+    if (!this.changed || call.preview === undefined || isApproved(call.approval, this.task.settings.policy))
+      return call;
+    const fresh = await this.task.host.prepareCall({ ...this.task.ref, call: call.call });
+    return fresh.problem === undefined ? fresh : call;
+  }
+
+  /** @returns how it was approved; undefined when it was refused, with its verdict noted */
+  private async approve(call: PreparedCall): Promise<{ by: 'policy' | 'person' } | undefined> {
+    if (isApproved(call.approval, this.task.settings.policy)) return { by: 'policy' };
+    const kind = call.approval.need === 'command' ? 'command' : 'tool';
+    const outside = 'outside' in call.approval && call.approval.outside ? ' (outside the workspace)' : '';
+    const answer = await askPerson(this.task, {
+      kind,
+      question: `Allow ${call.summary}${outside}?`,
+      call: call.call,
+      ...(call.preview === undefined ? {} : { detail: call.preview }),
+    });
+    throwIfCancelled();
+    const text = await toRef(this.task, answer);
+    const said = text === undefined ? {} : { text };
+    if (answer.answer === 'yes') {
+      if (text !== undefined) this.note({ block: call.block, status: 'done', ...said });
+      return { by: 'person' };
+    }
+    this.note({ block: call.block, status: 'denied', ...said });
+    this.progress.rejected = true;
+    return undefined;
+  }
+
+  private async execute(call: PreparedCall, approved: { by: 'policy' | 'person' } | undefined): Promise<void> {
+    const { task, progress } = this;
+    const summary = `turn ${task.carried.turns + 1} · ${call.summary}`;
+    showStatus(task, 'running', summary);
+    const run = await task.host.runTool.executeWithOptions({ summary }, [
+      {
+        ...task.ref,
+        turn: progress.turn,
+        call: call.call,
+        tool: call.tool,
+        policy: task.settings.policy,
+        ...(approved?.by === 'person' ? { approved: approvalOf(call) } : {}),
+      },
+    ]);
+    if (run.mistake) task.carried.mistakes++;
+    else if (run.status === 'done') task.carried.mistakes = 0;
+  }
+
+  private note(verdict: Verdict): void {
+    this.progress.verdicts.push(verdict);
+  }
+}
+
+function approvalOf(call: PreparedCall): { base?: string; outside: boolean } {
+  const outside = 'outside' in call.approval && call.approval.outside;
+  return { outside, ...(call.base === undefined ? {} : { base: call.base }) };
+}

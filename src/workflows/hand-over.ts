@@ -1,0 +1,37 @@
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import type { TaskInput } from '../domain/task.js';
+import { shortened } from './answers.js';
+import { throwIfCancelled } from './cancel.js';
+import type { Task } from './state.js';
+import type { taskWorkflow } from './task.js';
+
+/** Replay after a restart stays near 1.5 s up to here (design.md 4.7). */
+const MAX_EVENTS = 1_500;
+
+/** A run has grown enough that the next step belongs to a new one. */
+export function handOverDue(): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return historyLength >= MAX_EVENTS || continueAsNewSuggested;
+}
+
+/**
+ * Goes on as a new run, with nothing open: no activity, no child, no handler. Messages that arrive until the end are in
+ * the state: the last look at it has no `await` after it.
+ */
+export async function handOver(task: Task): Promise<never> {
+  await stowMessages(task);
+  await condition(allHandlersFinished);
+  while (hasLongText(task)) await stowMessages(task);
+  throwIfCancelled();
+  const input: TaskInput = { ...task.input, state: task.carried };
+  return continueAsNew<typeof taskWorkflow>(input);
+}
+
+/** Waiting texts travel by reference. */
+async function stowMessages(task: Task): Promise<void> {
+  for (const message of [...task.carried.messages]) message.text = await shortened(task, message.text);
+}
+
+function hasLongText(task: Task): boolean {
+  return task.carried.messages.some(({ text }) => 'text' in text && text.text.length > 400);
+}

@@ -1,0 +1,16 @@
+import type { PreparedCall } from '../domain/calls.js';
+import type { TurnKey } from '../domain/ids.js';
+import type { CallReady } from '../domain/turn.js';
+
+/** Calls of one streaming answer, as they are announced. Signals of other turns are dropped. */
+export class CallInbox {
+  readonly calls: PreparedCall[] = [];
+
+  constructor(private readonly turn: TurnKey) {}
+
+  receive(ready: CallReady): void {
+    if (ready?.turn !== this.turn || typeof ready.call?.block !== 'number') return;
+    const last = this.calls.at(-1)?.block ?? -1;
+    if (ready.call.block > last) this.calls.push(ready.call);
+  }
+}

@@ -1,0 +1,42 @@
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { Ask } from '../domain/asks.js';
+import type { TaskStatus } from '../domain/outcomes.js';
+import { oneLine } from '../domain/text.js';
+import { SEARCH_ASK, SEARCH_STATUS, SEARCH_WAITING_SINCE } from './definitions.js';
+import type { Task } from './state.js';
+
+/** Sets the status in the search attributes when it changes, and always the details that the Temporal UI shows. */
+export function showStatus(task: Task, status: TaskStatus, doing = ''): void {
+  task.doing = doing;
+  if (status !== task.status) {
+    task.status = status;
+    const [open] = task.asks;
+    upsertSearchAttributes([
+      { key: SEARCH_STATUS, value: status },
+      { key: SEARCH_ASK, value: open?.ask.id ?? null },
+      { key: SEARCH_WAITING_SINCE, value: open ? new Date(open.ask.opened) : null },
+    ]);
+  }
+  setCurrentDetails(details(task));
+}
+
+/** The JSON that answers an ask, ready to paste into the update or signal `answer`. */
+export function replyJson(ask: Ask): string {
+  const usual = ask.kind === 'followup' ? { answer: 'message', text: ask.options?.[0] ?? '…' } : { answer: 'yes' };
+  return JSON.stringify({ ask: ask.id, ...usual });
+}
+
+function details(task: Task): string {
+  const lines = [`**${task.status}**${task.doing === '' ? '' : ` · ${oneLine(task.doing, 200)}`}`];
+  if (task.parkedUntil !== undefined) lines.push(`Parked until ${new Date(task.parkedUntil).toISOString()}.`);
+  lines.push(`Turns: ${task.carried.turns} · cost: $${task.carried.cost.toFixed(4)}`);
+  if (task.carried.messages.length > 0) lines.push(`Messages waiting: ${task.carried.messages.length}`);
+  for (const { ask } of task.asks) {
+    lines.push(`### Ask \`${ask.id}\` (${ask.kind})`, ask.question);
+    if (ask.options) lines.push(ask.options.map((option) => `- ${oneLine(option, 200)}`).join('\n'));
+    lines.push('Answer with the update (or signal) `answer`:', `\`\`\`json\n${replyJson(ask)}\n\`\`\``);
+    if (ask.kind !== 'followup') lines.push('`"answer":"no"` refuses; a `"text"` may go with either.');
+    lines.push(`Or: \`longhaul answer ${task.ref.task} ${ask.id} …\` (also shows the whole of what it is about)`);
+  }
+  return lines.join('\n\n');
+}

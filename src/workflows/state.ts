@@ -1,0 +1,94 @@
+import type { Answer, Ask } from '../domain/asks.js';
+import { shortHash } from '../domain/hash.js';
+import type { TaskStatus } from '../domain/outcomes.js';
+import type { CarriedState, TaskInput, TaskSettings } from '../domain/task.js';
+import type { TaskRef, TurnSettings, UserMessage } from '../domain/turn.js';
+import { type Host, hostActivities } from './activities.js';
+import type { CallInbox } from './inbox.js';
+
+/** Client ids that are remembered, each as 16 hex digits. */
+const SEEN_IDS = 256;
+const HASH_LENGTH = 16;
+/** Ids of settled asks that are remembered, to tell a second answer from a wrong one. */
+const SETTLED_ASKS = 20;
+
+/** An open ask with the answer it is waiting for. */
+export interface OpenAsk {
+  ask: Ask;
+  settled?: { answer: Answer; by: 'person' | 'default' };
+}
+
+/** Everything a task knows. The workflow is the only writer; `carried` is what the next run gets. */
+export class Task {
+  readonly ref: TaskRef;
+  readonly settings: TaskSettings;
+  readonly host: Host;
+  readonly carried: CarriedState;
+  readonly asks: OpenAsk[] = [];
+  status: TaskStatus = 'starting';
+  /** ms since the epoch, while parked */
+  parkedUntil: number | undefined;
+  /** The run is writing its end: messages are refused, since nobody would read them. */
+  closing = false;
+  /** Where a streaming answer's calls arrive. */
+  inbox: CallInbox | undefined;
+  /** Messages that go with the request being made; they are delivered when its answer is there. */
+  readonly takenMessages: UserMessage[] = [];
+  /** The time limit has passed. */
+  timedOut = false;
+  /** Shown in the Temporal UI: what is being done. */
+  doing = '';
+
+  constructor(
+    readonly input: TaskInput,
+    now: number,
+  ) {
+    const { task, journal, workspace, epoch, settings } = input;
+    this.ref = { task, journal, workspace, epoch };
+    this.settings = settings;
+    this.host = hostActivities(input.hostQueue);
+    this.carried = input.state ?? firstState(input, now);
+  }
+
+  /** The settings of one turn, taken once at its start. */
+  turnSettings(): TurnSettings {
+    return { model: this.settings.model, profile: this.carried.profile, policy: this.settings.policy };
+  }
+
+  hasSeen(clientId: string | undefined): boolean {
+    if (clientId === undefined) return false;
+    const hash = shortHash(clientId);
+    for (let at = 0; at < this.carried.seen.length; at += HASH_LENGTH) {
+      if (this.carried.seen.startsWith(hash, at)) return true;
+    }
+    return false;
+  }
+
+  remember(clientId: string | undefined): void {
+    if (clientId === undefined) return;
+    this.carried.seen = (this.carried.seen + shortHash(clientId)).slice(-SEEN_IDS * HASH_LENGTH);
+  }
+
+  closeAsk(open: OpenAsk): void {
+    this.asks.splice(this.asks.indexOf(open), 1);
+    this.carried.settledAsks = [...this.carried.settledAsks, open.ask.id].slice(-SETTLED_ASKS);
+  }
+}
+
+function firstState(input: TaskInput, now: number): CarriedState {
+  const { maxTimeMs } = input.settings.limits;
+  return {
+    head: null,
+    turns: 0,
+    mistakes: 0,
+    emptyAnswers: 0,
+    startedAt: now,
+    ...(maxTimeMs === undefined ? {} : { deadlineAt: now + maxTimeMs }),
+    messages: [{ as: 'task', text: input.prompt }],
+    notices: [],
+    seen: '',
+    profile: input.settings.profile,
+    settledAsks: [],
+    cost: 0,
+  };
+}

@@ -1,0 +1,114 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  ContinueAsNew,
+  isCancellation,
+  sleep,
+  uuid4,
+} from '@temporalio/workflow';
+import type { Outcome, TaskResult } from '../domain/outcomes.js';
+import type { TaskInput } from '../domain/task.js';
+import { control } from './activities.js';
+import { say } from './ask.js';
+import { passGates } from './gates.js';
+import { handOver, handOverDue } from './hand-over.js';
+import { registerHandlers } from './handlers.js';
+import { showStatus } from './show.js';
+import { Task } from './state.js';
+import { runTurn } from './turn.js';
+
+/**
+ * One task. Turn follows turn until the model completes it, a limit ends it, or a person does; a long task is a chain of
+ * runs. Cancelling it is aborting it. A `failed` outcome fails the workflow, with the outcome in the failure's details.
+ */
+export async function taskWorkflow(input: TaskInput): Promise<TaskResult> {
+  const task = new Task(input, Date.now());
+  registerHandlers(task);
+  const root = CancellationScope.current();
+  root.cancelRequested.catch(() => showStatus(task, 'aborting'));
+  const work = new CancellationScope();
+  const clock = new CancellationScope();
+  void clock.run(() => watchTime(task, work)).catch(() => undefined);
+  try {
+    const end = await work.run(() => runTask(task));
+    clock.cancel();
+    if (end === 'hand_over') return await handOver(task);
+    return await close(task, end);
+  } catch (err) {
+    if (err instanceof ContinueAsNew) throw err;
+    const byTime = task.timedOut && !root.consideredCancelled;
+    if (isCancellation(err) && byTime) return await close(task, timeOutcome(task));
+    if (isCancellation(err)) await close(task, { outcome: 'cancelled' });
+    else if (err instanceof ActivityFailure) await close(task, lastingFailure(err));
+    throw err;
+  }
+}
+
+/** The task loop. */
+async function runTask(task: Task): Promise<Outcome | 'hand_over'> {
+  showStatus(task, 'running');
+  if (!task.input.state || task.carried.followUp) await say(task, [{ type: 'status', status: 'running' }]);
+  delete task.carried.followUp;
+  for (;;) {
+    const ended = await passGates(task);
+    if (ended) return ended;
+    const turn = await runTurn(task);
+    if (turn.next === 'end' && !isReopened(task, turn.outcome)) return turn.outcome;
+    if (turn.next === 'hand_over' || handOverDue()) return 'hand_over';
+  }
+}
+
+/** A message that came before the end goes first: the task is not complete then. No `await` after this look. */
+function isReopened(task: Task, outcome: Outcome): boolean {
+  if (outcome.outcome === 'completed' && task.carried.messages.length > 0) return true;
+  task.closing = true;
+  return false;
+}
+
+/** The limit on wall time holds whatever the task is doing: it cancels the work, not the workflow. */
+async function watchTime(task: Task, work: CancellationScope): Promise<void> {
+  const { deadlineAt } = task.carried;
+  if (deadlineAt === undefined) return;
+  await sleep(Math.max(1, deadlineAt - Date.now()));
+  task.timedOut = true;
+  work.cancel();
+}
+
+/**
+ * The end of a task: no process of it is left, the log says how it ended, and a follow-up finds where it stood.
+ * @throws ApplicationFailure for the outcome `failed`
+ */
+async function close(task: Task, outcome: Outcome): Promise<TaskResult> {
+  task.closing = true;
+  const { carried } = task;
+  if (carried.inProgress) {
+    const { turn, verdicts } = carried.inProgress;
+    carried.previous = { turn, verdicts, rest: 'interrupted' };
+    delete carried.inProgress;
+    carried.turns++;
+  }
+  carried.messages.unshift(...task.takenMessages.splice(0));
+  const asks = task.asks.map(({ ask }) => ask);
+  for (const open of [...task.asks]) task.closeAsk(open);
+  const result = await CancellationScope.nonCancellable(async () => {
+    await task.host.endProcesses(task.ref).catch(() => undefined);
+    showStatus(task, outcome.outcome);
+    return control.closeTask({ ...task.ref, key: uuid4(), outcome, turns: carried.turns, asks, carried });
+  });
+  if (outcome.outcome !== 'failed') return result;
+  const { class: type, message } = outcome;
+  throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [result] });
+}
+
+function timeOutcome({ carried }: Task): Outcome {
+  const seconds = Math.round(((carried.deadlineAt ?? carried.startedAt) - carried.startedAt) / 1000);
+  return { outcome: 'budget', limit: 'time', message: `The task has used its ${seconds} s of wall time.` };
+}
+
+/** An activity failed in a way that no retry mends. */
+function lastingFailure(err: ActivityFailure): Outcome {
+  const { cause } = err;
+  const lost = cause instanceof ApplicationFailure && cause.type === 'journal-lost';
+  return { outcome: 'failed', class: lost ? 'journal_lost' : 'internal', message: cause?.message ?? err.message };
+}

@@ -1,0 +1,157 @@
+import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import type { Outcome } from '../domain/outcomes.js';
+import type { TurnInProgress } from '../domain/task.js';
+import type { CallPage } from '../domain/turn.js';
+import { control } from './activities.js';
+import { toRef } from './answers.js';
+import { askPerson } from './ask.js';
+import { CallRunner } from './calls.js';
+import { throwIfCancelled } from './cancel.js';
+import { handOverDue } from './hand-over.js';
+import { type Answered, type RequestEnd, requestAnswer } from './request.js';
+import type { Task } from './state.js';
+
+/** What a turn leaves: go on, hand over to a new run in the middle of it, or the task's outcome. */
+export type TurnOutcome = { next: 'turn' | 'hand_over' } | { next: 'end'; outcome: Outcome };
+
+/** Waits after an answer without content (task.md 2.15), then a person is asked. */
+const EMPTY_RETRY_MS = [2_000, 4_000, 8_000];
+
+/** One turn: an answer of the model, the calls in it, their results; or the rest of a turn that another run began. */
+export async function runTurn(task: Task): Promise<TurnOutcome> {
+  const begun = task.carried.inProgress;
+  const runner = new CallRunner(task, begun ?? freshProgress());
+  try {
+    if (begun) return await finishCalls(task, runner, await callsFrom(task, begun, begun.nextBlock));
+    const end = await streamAndRun(task, runner);
+    if ('gaveUp' in end) {
+      return { next: 'end', outcome: { outcome: 'failed', class: 'provider', message: end.gaveUp.message } };
+    }
+    const { calls, callCount } = end.answer;
+    const last = calls.at(-1);
+    const next = last && calls.length < callCount ? { next: last.block + 1 } : {};
+    return await finishCalls(task, runner, { calls, ...next });
+  } finally {
+    await runner.drain();
+  }
+}
+
+/** Streams the answer and starts its calls as they are announced; a refusal cuts the stream. */
+async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd> {
+  const scope = new CancellationScope();
+  let end: RequestEnd | undefined;
+  let failure: unknown;
+  const streaming = scope
+    .run(() => requestAnswer(task, (turn) => Object.assign(runner.progress, { turn, nextBlock: 0 })))
+    .then(
+      (value) => {
+        end = value;
+        if ('answer' in value) adopt(task, runner, value);
+      },
+      (err: unknown) => {
+        failure = err ?? new Error('The request failed.');
+      },
+    );
+  try {
+    for (let next = 0; ; next++) {
+      await condition(() => end !== undefined || failure !== undefined || (task.inbox?.calls.length ?? 0) > next);
+      const call = task.inbox?.calls[next];
+      if (!call) break;
+      await runner.accept(call);
+      if (runner.stopped) scope.cancel();
+    }
+  } finally {
+    await streaming;
+    task.inbox = undefined;
+  }
+  throwIfCancelled();
+  if (end === undefined) throw failure;
+  return end;
+}
+
+/** The answer is closed: from here on it belongs to the conversation, whatever becomes of its calls. */
+function adopt(task: Task, { progress }: CallRunner, { answer, turn }: Answered): void {
+  const { carried } = task;
+  Object.assign(progress, { turn, stop: answer.stop, callCount: answer.callCount, hasText: answer.hasText });
+  carried.head = answer.head;
+  carried.inProgress = progress;
+  carried.notices = [];
+  delete carried.previous;
+  task.takenMessages.length = 0;
+}
+
+/** The calls that are left once the answer is closed. Between two of them the run may be handed over. */
+async function finishCalls(task: Task, runner: CallRunner, first: CallPage): Promise<TurnOutcome> {
+  for (let page = first; ; page = await callsFrom(task, runner.progress, page.next)) {
+    for (const call of page.calls) {
+      if (handOverDue()) {
+        await runner.settle();
+        return { next: 'hand_over' };
+      }
+      await runner.accept(call);
+    }
+    if (page.next === undefined) break;
+  }
+  await runner.settle();
+  return endTurn(task, runner);
+}
+
+function callsFrom(task: Task, { turn }: TurnInProgress, from: number): Promise<CallPage> {
+  return control.listCalls({ ...task.ref, turn, from });
+}
+
+async function endTurn(task: Task, runner: CallRunner): Promise<TurnOutcome> {
+  const { carried } = task;
+  const { turn, verdicts, callCount, hasText, stop, rejected } = runner.progress;
+  carried.turns++;
+  carried.previous = { turn, verdicts, rest: rejected || runner.outcome ? 'skipped' : 'interrupted' };
+  delete carried.inProgress;
+  if (runner.outcome) return { next: 'end', outcome: runner.outcome };
+  if (callCount > 0 || hasText) carried.emptyAnswers = 0;
+  if (stop === 'refusal') return afterRefusal(task);
+  if (stop === 'max_tokens') carried.notices.push('cut_by_max_tokens');
+  if (callCount > 0) return { next: 'turn' };
+  if (stop === 'pause_turn') {
+    carried.notices.push('go_on');
+    return { next: 'turn' };
+  }
+  carried.mistakes++;
+  if (hasText || stop === 'max_tokens') {
+    if (stop !== 'max_tokens') carried.notices.push('no_tool_used');
+    return { next: 'turn' };
+  }
+  return afterEmptyAnswer(task);
+}
+
+async function afterEmptyAnswer(task: Task): Promise<TurnOutcome> {
+  const { carried } = task;
+  carried.notices.push('empty_answer');
+  const delay = EMPTY_RETRY_MS[carried.emptyAnswers++];
+  if (delay !== undefined) {
+    await sleep(delay);
+    return { next: 'turn' };
+  }
+  carried.emptyAnswers = 0;
+  return askHowToGoOn(task, 'The model answered with nothing, four times in a row. Try again?');
+}
+
+function afterRefusal(task: Task): Promise<TurnOutcome> {
+  return askHowToGoOn(
+    task,
+    'The model refused to answer. Answer with a text that puts the task differently, or "no" to end it.',
+  );
+}
+
+async function askHowToGoOn(task: Task, question: string): Promise<TurnOutcome> {
+  const answer = await askPerson(task, { kind: 'api_req_failed', question });
+  const text = await toRef(task, answer);
+  if (answer.answer === 'no') {
+    return { next: 'end', outcome: { outcome: 'failed', class: 'provider', message: question } };
+  }
+  if (text !== undefined) task.carried.messages.unshift({ as: 'user_message', text });
+  return { next: 'turn' };
+}
+
+function freshProgress(): TurnInProgress {
+  return { turn: '', stop: 'end_turn', callCount: 0, hasText: false, nextBlock: 0, verdicts: [], rejected: false };
+}
