@@ -2,7 +2,7 @@ import type { TextRef } from '../domain/blocks.js';
 import type { TaskEvent } from '../domain/events.js';
 import type { TaskResult } from '../domain/outcomes.js';
 import type { CallPage, TaskRef } from '../domain/turn.js';
-import { endCommands } from '../runner/attach.js';
+import { endCommands } from '../runner/sweep.js';
 import { homePaths } from '../settings/paths.js';
 import { firstPage } from './call-pages.js';
 import type { ActivityDeps } from './context.js';

@@ -38,6 +38,11 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
     model: model.api,
     tokens: reserved.inputTokens + reserved.outputTokens,
     cost: costOf(model, reserved),
+    estimate: {
+      inputTokens: request.inputEstimate,
+      inputCost: costOf(model, { ...NO_USAGE, inputTokens: request.inputEstimate }),
+      outputPrice: costOf(model, { ...NO_USAGE, outputTokens: 1 }),
+    },
   });
   if (claim.claim === 'closed') return answered(claim.turn);
   const started = { type: 'say', say: 'api_req_started', turn: input.turn, attempt: claim.attempt } as const;

@@ -68,6 +68,26 @@ export interface ToolResultRow {
   mistake: boolean;
 }
 
+/** What a claim sets aside in the ledger until the attempt is settled. */
+export interface Reservation {
+  model: string;
+  /** Input estimate and `max_tokens` together. */
+  tokens: number;
+  /** USD, at most */
+  cost: number;
+  /**
+   * Settles the attempt when it is left behind: this input, and what was streamed of the output. Absent: all of
+   * `tokens` as input, and all of `cost`.
+   */
+  estimate?: {
+    inputTokens: number;
+    /** USD */
+    inputCost: number;
+    /** USD per token */
+    outputPrice: number;
+  };
+}
+
 /** Thrown when a newer claim exists: the caller must stop at once and change nothing more. */
 export class Superseded extends Error {
   override readonly name = 'Superseded';
@@ -77,7 +97,7 @@ export class Superseded extends Error {
  * The store behind conversations, turns, task log, usage, ledger and blobs. All methods may be called by many processes
  * at once. Where a key is written again with the same bytes nothing happens; with other bytes it is an error
  * (`journal-conflict`). Errors that people meet are `LonghaulError`s: `journal-locked`, `journal-corrupt`,
- * `journal-newer`, `journal-lost`.
+ * `journal-newer`, `journal-lost`, `journal-unwritable`.
  */
 export interface Journal {
   /** Identity of this store. `generation` grows when it is restored from a backup. */
@@ -106,8 +126,12 @@ export interface Journal {
   addPartial(partial: Partial): Promise<void>;
   dropPartials(task: TaskId, stream: string): Promise<void>;
   /**
-   * Follows the log: stored events from `after` on and, in between, partials of what is arriving. A viewer that joins
-   * late gets partials from the start of the stream. Ends when `signal` aborts. No polling interval is longer than 100 ms.
+   * Follows the log: stored events with `seq` > `after` in order, each once, and in between partials of what is still
+   * arriving. A partial comes after all events that were stored before it was written, in particular after the
+   * `retract` of an older attempt. None comes of an attempt that was retracted, or of a stream that has its final
+   * event, block or result, whoever wrote it and when. A viewer that joins late gets the partials of a stream from its
+   * start. `Transcript` (rebuild.ts) makes one copy of the text of both. Ends when `signal` aborts or the journal is
+   * closed. Writes of this process arrive at once, those of others within 50 ms.
    */
   tail(task: TaskId, after: number, signal: AbortSignal): AsyncIterable<{ event: StoredEvent } | { partial: Partial }>;
 
@@ -129,11 +153,7 @@ export interface Journal {
    * closed with the blocks it has, stop `interrupted`; a closed one is returned. `head` is kept from the first claim.
    * `reserve` goes to the ledger.
    */
-  claimTurn(
-    key: { task: TaskId; turn: TurnKey },
-    head: Head,
-    reserve: { model: string; tokens: number; cost: number },
-  ): Promise<TurnClaim>;
+  claimTurn(key: { task: TaskId; turn: TurnKey }, head: Head, reserve: Reservation): Promise<TurnClaim>;
   getTurn(turn: TurnKey): Promise<TurnRow | undefined>;
   /** Stores a finished block of an attempt with what people see of it. @throws Superseded */
   putBlock(

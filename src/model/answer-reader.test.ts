@@ -5,7 +5,9 @@ import { AnswerReader, type RawEvent, type ReaderOutput } from './answer-reader.
 
 /** Events of an answer whose texts are cut where `cuts` says. */
 function eventsOf(blocks: AnswerBlock[], cuts: number[]): RawEvent[] {
-  const events: RawEvent[] = [{ type: 'message_start', message: { id: 'msg_1', usage: { input_tokens: 3, output_tokens: 1 } } }];
+  const events: RawEvent[] = [
+    { type: 'message_start', message: { id: 'msg_1', usage: { input_tokens: 3, output_tokens: 1 } } },
+  ];
   const pieces = (text: string) => {
     const at = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
     return [0, ...at].map((from, i) => text.slice(from, [...at, text.length][i]));
@@ -28,7 +30,10 @@ function eventsOf(blocks: AnswerBlock[], cuts: number[]): RawEvent[] {
     }
     events.push({ type: 'content_block_stop', index });
   }
-  events.push({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 50 } }, { type: 'message_stop' });
+  events.push(
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 50 } },
+    { type: 'message_stop' },
+  );
   return events;
 }
 
@@ -78,7 +83,17 @@ describe('AnswerReader', () => {
 
   it('takes cumulative token counts as they are, not added up', () => {
     const { reader } = readAll([
-      { type: 'message_start', message: { usage: { input_tokens: 9, cache_creation_input_tokens: 300, cache_read_input_tokens: 17_000, output_tokens: 1 } } },
+      {
+        type: 'message_start',
+        message: {
+          usage: {
+            input_tokens: 9,
+            cache_creation_input_tokens: 300,
+            cache_read_input_tokens: 17_000,
+            output_tokens: 1,
+          },
+        },
+      },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 50 } },
     ]);
     expect(reader.usage).toEqual({ inputTokens: 9, outputTokens: 50, cacheWriteTokens: 300, cacheReadTokens: 17_000 });
@@ -91,7 +106,11 @@ describe('AnswerReader', () => {
     ['a cut object', '{"path":"a'],
   ])('keeps a call with %s as one that cannot run', (_name, json) => {
     const { outputs } = readAll([
-      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'x', name: 'search_files', input: {} } },
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'tool_use', id: 'x', name: 'search_files', input: {} },
+      },
       { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: json } },
       { type: 'content_block_stop', index: 0 },
     ]);
@@ -99,7 +118,10 @@ describe('AnswerReader', () => {
   });
 
   it('drops what the provider would refuse in the next request', () => {
-    const blank: AnswerBlock[] = [{ type: 'text', text: ' \n' }, { type: 'thinking', thinking: 'hm', signature: '' }];
+    const blank: AnswerBlock[] = [
+      { type: 'text', text: ' \n' },
+      { type: 'thinking', thinking: 'hm', signature: '' },
+    ];
     expect(blocksOf(readAll(eventsOf(blank, [])).outputs)).toEqual([]);
   });
 
@@ -118,10 +140,20 @@ describe('AnswerReader', () => {
   it('knows what was cut', () => {
     const { reader } = readAll([
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'half an answ' } },
-      { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'x', name: 'write_to_file', input: {} } },
-      { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"path":"a","content":"<ht' } },
+      {
+        type: 'content_block_start',
+        index: 1,
+        content_block: { type: 'tool_use', id: 'x', name: 'write_to_file', input: {} },
+      },
+      {
+        type: 'content_block_delta',
+        index: 1,
+        delta: { type: 'input_json_delta', partial_json: '{"path":"a","content":"<ht' },
+      },
     ]);
     expect(reader.unfinishedText()).toEqual([{ block: 0, text: 'half an answ' }]);
-    expect(reader.unfinishedCalls()).toMatchObject([{ block: 1, content: { name: 'write_to_file', problem: { kind: 'truncated' } } }]);
+    expect(reader.unfinishedCalls()).toMatchObject([
+      { block: 1, content: { name: 'write_to_file', problem: { kind: 'truncated' } } },
+    ]);
   });
 });

@@ -4,7 +4,13 @@ import { costOf, modelInfo } from './prices.js';
 import { prepareRequest } from './request.js';
 
 const tools = ['a', 'b'].map((name) => ({ name, description: name, input_schema: { type: 'object' as const } }));
-const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text: 'first' }, { type: 'text', text }] });
+const user = (text: string): Message => ({
+  role: 'user',
+  content: [
+    { type: 'text', text: 'first' },
+    { type: 'text', text },
+  ],
+});
 const assistant = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
 const count = (value: unknown) => JSON.stringify(value).split('cache_control').length - 1;
 
@@ -12,10 +18,19 @@ describe('prepareRequest', () => {
   const model = modelInfo('claude-sonnet-5');
 
   it('marks the last tool, the system prompt and the last two user messages', () => {
-    const { body } = prepareRequest(model, 'sys', tools, [user('1'), assistant('2'), user('3'), assistant('4'), user('5')]);
+    const { body } = prepareRequest(model, 'sys', tools, [
+      user('1'),
+      assistant('2'),
+      user('3'),
+      assistant('4'),
+      user('5'),
+    ]);
     expect([count(body.tools?.[0]), count(body.tools?.[1]), count(body.system)]).toEqual([0, 1, 1]);
     expect(body.messages.map(count)).toEqual([0, 0, 1, 0, 1]);
-    expect(body.messages[4]?.content).toMatchObject([{ text: 'first' }, { text: '5', cache_control: { type: 'ephemeral' } }]);
+    expect(body.messages[4]?.content).toMatchObject([
+      { text: 'first' },
+      { text: '5', cache_control: { type: 'ephemeral' } },
+    ]);
   });
 
   it('begins with the same bytes when the conversation grows', () => {

@@ -1,4 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import { CHARS_PER_TOKEN, fitWindow } from '../context/window.js';
 import type { Message, MessageBlock } from '../domain/blocks.js';
 import type { ModelInfo } from './prices.js';
 
@@ -18,8 +19,6 @@ export interface ModelRequest {
 
 /** Output tokens asked for; more only makes a runaway answer dearer. */
 const MAX_OUTPUT = 32_000;
-/** Characters a token has at least in nearly all text: an estimate on the safe side. */
-const CHARS_PER_TOKEN = 3;
 
 const MARK = { cache_control: { type: 'ephemeral' } } as const;
 
@@ -33,16 +32,19 @@ export function prepareRequest(
   tools: readonly OfferedTool[],
   conversation: readonly Message[],
 ): ModelRequest {
-  const users = conversation.flatMap((message, at) => (message.role === 'user' ? [at] : []));
+  const maxTokens = Math.min(model.maxOutput, MAX_OUTPUT);
+  const fixed = Math.ceil(JSON.stringify([system, tools]).length / CHARS_PER_TOKEN);
+  const shown = fitWindow(conversation, model.window - maxTokens - fixed);
+  const users = shown.flatMap((message, at) => (message.role === 'user' ? [at] : []));
   const marked = new Set(users.slice(-2));
-  const messages = conversation.map((message, at) => ({
+  const messages = shown.map((message, at) => ({
     role: message.role,
     content: marked.has(at) ? markLast(message.content) : message.content,
   }));
   const offered = tools.map((tool, at) => (at === tools.length - 1 ? { ...tool, ...MARK } : tool));
   const body = {
     model: model.api,
-    max_tokens: Math.min(model.maxOutput, MAX_OUTPUT),
+    max_tokens: maxTokens,
     system: [{ type: 'text', text: system, ...MARK }],
     tools: offered,
     messages,

@@ -21,6 +21,10 @@ export function homePaths(home: string) {
     temporalDb: join(home, 'temporal.db'),
     service: join(home, 'service.json'),
     serviceLock: join(home, 'service.lock'),
+    serviceChildren: join(home, 'service.children.json'),
+    serviceFailure: join(home, 'service.failure.json'),
+    temporalLock: join(home, 'temporal.lock'),
+    temporalPorts: join(home, 'temporal.ports.json'),
   };
 }
 export type HomePaths = ReturnType<typeof homePaths>;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ApprovalNeed, CallStatus, ControlRequest, EffectClass } from '../domain/calls.js';
+import type { ErrorSlug } from '../domain/errors.js';
 import type { Partial } from '../domain/events.js';
 import type { CallKey, TaskId, TurnKey } from '../domain/ids.js';
 import type { ApprovalPolicy } from '../domain/policy.js';
@@ -32,8 +33,11 @@ export interface RunContext extends PrepareContext {
   /** Which execution of this call this is, from 1; more than 1 after a crash. Pass it to every journal write. */
   execution: number;
   policy: ApprovalPolicy;
-  /** The call was shown to a person and approved; `base` is what they saw it against. */
-  approved: { base?: string } | undefined;
+  /**
+   * The call was shown to a person and approved; `base` is what they saw it against, `outside` where its path led then
+   * (absent: not known).
+   */
+  approved: { base?: string; outside?: boolean } | undefined;
   /** Where the command runner keeps its state: `$LONGHAUL_HOME/commands`. */
   commandsDir: string;
   /** Aborted with a reason when the execution has to stop; see `stopKind`. */
@@ -43,6 +47,8 @@ export interface RunContext extends PrepareContext {
    * execution is no longer wanted here (worker shutdown, a newer execution): leave everything running and return.
    */
   stopKind(): 'cancel' | 'detach';
+  /** Names of variables with secrets of the provider profile, which no command gets, besides those always removed. */
+  secretVariables?: readonly string[];
   /** Shows output while it arrives. */
   partial(piece: Pick<Partial, 'kind' | 'offset' | 'text'>): void;
 }
@@ -55,6 +61,8 @@ export interface ToolOutcome {
   excerpt?: string;
   /** Counts as a mistake of the model (task.md 2.1). */
   mistake?: boolean;
+  /** People should read this page about it: said as an `error` event beside the result. */
+  slug?: ErrorSlug;
 }
 
 /**
@@ -66,6 +74,8 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   /** Offered to the model. */
   description: string;
   schema: Schema;
+  /** Other names that models use for a parameter: `{ given: ours }`. */
+  aliases?: Readonly<Record<string, string>>;
   effect: EffectClass;
   /** Resolves paths to real paths, decides what approval is needed, makes the preview. @throws ToolError for calls that can never run */
   prepare(args: z.infer<Schema>, ctx: PrepareContext): Promise<Prepared>;

@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { buildStamp, inputsHash, root } from './inputs.mjs';
+
+const dist = join(root, 'dist');
+const next = join(root, '.dist-next');
+const bin = join(root, 'bin', 'longhaul.js');
+
+const hash = inputsHash();
+compile();
+await bundleWorkflows();
+if (existsSync(bin)) chmodSync(bin, 0o755);
+// last, so that an interrupted build is done again
+writeFileSync(buildStamp, hash);
+
+/** Compiles beside dist and then takes its place: a compile that fails leaves the former dist. */
+function compile() {
+  rmSync(next, { recursive: true, force: true });
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.json', '--outDir', next], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  if (status !== 0) {
+    rmSync(next, { recursive: true, force: true });
+    process.exit(status ?? 1);
+  }
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(next, dist);
+}
+
+/** One file with all workflow code; workers load it and need no sources and no bundler. */
+async function bundleWorkflows() {
+  const said = [];
+  const logger = new DefaultLogger('INFO', ({ message }) => said.push(message));
+  try {
+    const { code } = await bundleWorkflowCode({ workflowsPath: join(dist, 'workflows', 'index.js'), logger });
+    writeFileSync(join(dist, 'workflow-bundle.js'), code);
+  } catch (err) {
+    console.error(said.join('\n'));
+    console.error(err instanceof Error ? err.message : err);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,40 @@
+import { TaskClient } from '../client.js';
+import { isOpen } from '../domain/outcomes.js';
+import type { OnAsk } from './flags.js';
+import { follow } from './follow.js';
+import { HumanView } from './human-view.js';
+import type { Io } from './io.js';
+import { JsonView } from './json-view.js';
+import { onAskOf } from './run.js';
+import { StopSignals } from './signals.js';
+import { requireTask, uiPage } from './task-row.js';
+
+export interface AttachFlags {
+  from?: number;
+  onAsk?: OnAsk;
+  json?: boolean;
+}
+
+/** Shows a task from its beginning (or `--from`) and follows it while it is open. @returns the exit code */
+export async function attachCommand(io: Io, home: string, prefix: string, flags: AttachFlags): Promise<number> {
+  const signals = new StopSignals(io);
+  const options = { home, env: io.env };
+  let client = await TaskClient.local(options);
+  try {
+    const task = await client.resolve(prefix);
+    if (isOpen((await requireTask(client.journal, task)).status)) {
+      await client.close();
+      client = await TaskClient.connect(options);
+    }
+    const { workspace, model } = await requireTask(client.journal, task);
+    const onAsk = onAskOf(io, flags);
+    const view = flags.json ? new JsonView(io) : new HumanView(io, client.journal, onAsk !== 'prompt');
+    const ui = await uiPage(home, task);
+    view.head({ task, workspace, model, ...(ui ? { ui } : {}) });
+    const from = flags.from ?? 1;
+    return await follow({ io, journal: client.journal, actions: client, view, signals, onAsk, task, from });
+  } finally {
+    signals.dispose();
+    await client.close();
+  }
+}

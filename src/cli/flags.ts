@@ -1,0 +1,62 @@
+import { LonghaulError } from '../domain/errors.js';
+import { OPEN_STATUSES, type TaskStatus } from '../domain/outcomes.js';
+import { APPROVALS, type Approval, DEFAULT_APPROVALS } from '../domain/policy.js';
+
+/** What `run` and `attach` do about an ask when no person sits at the terminal. */
+export const ON_ASK = ['wait', 'exit', 'default'] as const;
+export type OnAsk = (typeof ON_ASK)[number];
+
+export const ROLES = ['all', 'workflow', 'host'] as const;
+export type Role = (typeof ROLES)[number];
+
+const STATUSES: readonly TaskStatus[] = [...OPEN_STATUSES, 'completed', 'budget', 'cancelled', 'failed'];
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** Longest `--max-time`: a year, so that a deadline stays a sensible date. */
+const MAX_TIME_MS = 366 * 86_400_000;
+
+export function parseCount(flag: string): (value: string) => number {
+  return (value) => {
+    const n = Number(value);
+    if (/^\d{1,9}$/.test(value) && n > 0) return n;
+    throw badFlag(`${flag} takes a whole number from 1 on, not "${value}".`);
+  };
+}
+
+/** A duration with units, such as `90s`, `1h30m`, `2d`; in ms. */
+export function parseDuration(flag: string): (value: string) => number {
+  return (value) => {
+    const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+    const ms = parts.reduce((sum, [, n, unit]) => sum + Number(n) * (UNITS[unit ?? ''] ?? 0), 0);
+    const whole = parts.map(([all]) => all).join('') === value && parts.length > 0;
+    if (whole && ms >= 1 && ms <= MAX_TIME_MS) return Math.round(ms);
+    throw badFlag(`${flag} takes a duration with its unit, such as 90s, 10m, 1h30m or 2d, not "${value}".`);
+  };
+}
+
+export function parseOneOf<T extends string>(flag: string, words: readonly T[]): (value: string) => T {
+  return (value) => {
+    const found = words.find((word) => word === value);
+    if (found !== undefined) return found;
+    throw badFlag(`${flag} takes one of ${words.join(', ')}, not "${value}".`);
+  };
+}
+
+export const parseStatus = parseOneOf('--status', STATUSES);
+
+/** A comma-separated list, in addition to what runs unasked by default; `none` alone: everything asks. */
+export function parseApprovals(value: string, before?: Approval[]): Approval[] {
+  const names = value.split(',').map((name) => name.trim());
+  if (names.length === 1 && names[0] === 'none' && before === undefined) return [];
+  const known = names.map((name) => {
+    const found = APPROVALS.find((one) => one === name);
+    if (found === undefined) {
+      throw badFlag(`--approve does not know "${name}". It takes a list of ${APPROVALS.join(', ')}; or none.`);
+    }
+    return found;
+  });
+  return [...new Set([...(before ?? DEFAULT_APPROVALS), ...known])];
+}
+
+export function badFlag(message: string): LonghaulError {
+  return new LonghaulError('bad-flag', message, { kept: 'Nothing was started or changed.' });
+}

@@ -1,0 +1,322 @@
+import type { CallStatus } from '../domain/calls.js';
+import type { ClosedEvent, Partial, SayEvent, StatusEvent, StoredEvent } from '../domain/events.js';
+import { callKey } from '../domain/ids.js';
+import type { Outcome } from '../domain/outcomes.js';
+import type { Journal } from '../journal/journal.js';
+import { type Shown, type ShownStream, Transcript } from '../journal/rebuild.js';
+import { outputStream } from '../journal/streams.js';
+import { askLines } from './asking.js';
+import { CommandOutput } from './command-output.js';
+import { columns, type Io, type Paint, painter } from './io.js';
+import { Neutraliser, neutralise, neutralLine } from './neutral.js';
+import { Screen } from './screen.js';
+import { count, duration, fitTo, money, tokens } from './text.js';
+import type { RunEnd, TaskHead, View } from './view.js';
+
+type CallEnd = Extract<SayEvent, { say: 'tool_result' | 'command_output' }>;
+type Final = Extract<Shown, { final: StoredEvent }>;
+
+/** Lines of a prompt or message that are shown. */
+const PROMPT_LINES = 12;
+
+/** A readable account of a task, as it happens. */
+export class HumanView implements View {
+  readonly screen: Screen;
+  private readonly paint: Paint;
+  private readonly transcript = new Transcript();
+  private readonly neutral = new Map<string, Neutraliser>();
+  private readonly summaries = new Map<string, string>();
+  private readonly commands: CommandOutput;
+  private startedAt: number | undefined;
+  private resultShown = false;
+
+  constructor(
+    private readonly io: Io,
+    private readonly journal: Pick<Journal, 'getText'>,
+    /** Say below each ask how it is answered: off where this command asks itself. */
+    private readonly howToAnswer: boolean,
+  ) {
+    this.screen = new Screen(io.stdout);
+    this.paint = painter(io.colour);
+    this.commands = new CommandOutput(this.screen, this.paint);
+  }
+
+  head(head: TaskHead): void {
+    this.screen.line(
+      `${this.paint('bold', `task ${head.task}`)}  ${neutralLine(head.model)}  ${neutralLine(head.workspace)}`,
+    );
+    if (head.ui) this.screen.line(this.paint('dim', `Temporal UI: ${head.ui}`));
+  }
+
+  async event(stored: StoredEvent): Promise<void> {
+    this.startedAt ??= stored.at;
+    for (const shown of this.transcript.apply({ event: stored })) await this.show(shown);
+  }
+
+  async partial(partial: Partial): Promise<void> {
+    for (const shown of this.transcript.apply({ partial })) await this.show(shown);
+  }
+
+  notice(status: 'no_worker' | 'worker_back', text: string): void {
+    this.screen.line(this.paint(status === 'no_worker' ? 'yellow' : 'dim', text));
+  }
+
+  detached(task: string): void {
+    this.screen.line(`The task goes on. Come back with: longhaul attach ${task}`);
+  }
+
+  end(end: RunEnd): void {
+    const { outcome } = end;
+    if (outcome.outcome === 'completed' && !this.resultShown) this.result(end.result ?? '');
+    if (outcome.outcome === 'needs_human') {
+      this.screen.line(this.paint('yellow', `The task waits for a person: ${neutralLine(outcome.question)}`));
+      this.screen.line(`Answer with: ${end.answer?.command ?? `longhaul show ${end.task}`}`);
+      this.screen.line(`Come back with: longhaul attach ${end.task}`);
+    }
+    if (end.unconfirmed) {
+      this.screen.line(this.paint('yellow', 'Cancellation has been asked for; no worker has confirmed it yet.'));
+      this.screen.line(`See: longhaul show ${end.task}`);
+    }
+  }
+
+  private async show(shown: Shown): Promise<void> {
+    if ('append' in shown) this.append(shown.stream, shown.kind, this.clean(shown.stream, shown.append));
+    else if ('retracted' in shown) this.retracted(shown.retracted, shown.by);
+    else await this.stored(shown);
+  }
+
+  private append(stream: string, kind: Partial['kind'], text: string): void {
+    switch (kind) {
+      case 'text':
+        this.screen.piece(stream, text);
+        return;
+      case 'reasoning':
+        this.screen.piece(stream, text, '~ ', (part) => this.paint('dim', part));
+        return;
+      case 'command_output':
+        this.commands.piece(stream, text);
+        return;
+      case 'tool_input':
+        return;
+    }
+  }
+
+  private retracted(streams: readonly ShownStream[], by: StoredEvent | undefined): void {
+    for (const { stream } of streams) this.neutral.delete(stream);
+    if (!streams.some(({ kind, text }) => text !== '' && kind !== 'tool_input')) return;
+    const reason = by?.event.type === 'retract' ? `: ${neutralLine(by.event.reason)}` : '';
+    this.screen.line(this.paint('yellow', `  (this answer is void and begins again${reason})`));
+  }
+
+  private async stored(shown: Final): Promise<void> {
+    const { task, at, event } = shown.final;
+    switch (event.type) {
+      case 'say':
+        this.say(event, shown);
+        return;
+      case 'ask': {
+        const lines = await askLines(event, task, this.journal, this.paint, this.howToAnswer);
+        for (const line of lines) this.screen.line(line);
+        return;
+      }
+      case 'ask_closed': {
+        const text = event.text === undefined ? '' : `: ${neutralLine(event.text)}`;
+        this.screen.line(this.paint('cyan', `  answered ${event.answer} by ${event.by}${text}`));
+        return;
+      }
+      case 'retract':
+        return;
+      case 'status':
+        this.status(event);
+        return;
+      case 'closed':
+        this.closed(event, at);
+        return;
+    }
+  }
+
+  private say(event: SayEvent, shown: Final): void {
+    const { paint, screen } = this;
+    switch (event.say) {
+      case 'task':
+      case 'user_feedback':
+        this.quoted(event.text);
+        return;
+      case 'text':
+      case 'reasoning':
+        this.finalText(event, shown);
+        return;
+      case 'api_req_started': {
+        const again = event.attempt > 1 ? `, try ${event.attempt}` : '';
+        screen.line(paint('dim', `turn ${event.number}${again}`));
+        return;
+      }
+      case 'api_req_finished':
+        if (['tool_use', 'end_turn'].includes(event.stop)) return;
+        screen.line(paint('yellow', `  (the answer ended early: ${neutralLine(event.stop)})`));
+        return;
+      case 'error_retry': {
+        const when = `try ${event.tries} of ${event.maxTries} in ${duration(event.delayMs)}`;
+        screen.line(paint('yellow', `  provider: ${neutralLine(event.message)}; ${when}`));
+        return;
+      }
+      case 'error':
+        screen.line(paint('red', `error: ${neutralise(event.text)}`));
+        return;
+      case 'info':
+        screen.line(paint('dim', `  ${neutralise(event.text)}`));
+        return;
+      case 'tool':
+        this.summaries.set(event.call, event.summary);
+        return;
+      case 'command':
+        screen.line(paint('bold', this.fitted(`$ ${commandOf(event)}`)));
+        return;
+      case 'tool_result':
+        this.toolResult(event);
+        return;
+      case 'command_output':
+        this.commandResult(event, shown.rest);
+        return;
+      case 'completion_result':
+        this.result(event.text);
+        return;
+    }
+  }
+
+  private quoted(text: string): void {
+    const lines = neutralise(text).trimEnd().split('\n');
+    for (const line of lines.slice(0, PROMPT_LINES)) this.screen.line(this.paint('cyan', `> ${line}`));
+    if (lines.length > PROMPT_LINES)
+      this.screen.line(this.paint('dim', `> … ${count(lines.length - PROMPT_LINES, 'more line')}`));
+  }
+
+  private finalText(event: Extract<SayEvent, { say: 'text' | 'reasoning' }>, shown: Final): void {
+    const stream = callKey(event.turn, event.block);
+    const again = shown.rest === undefined && (shown.shown ?? 0) > 0;
+    if (again) {
+      this.neutral.delete(stream);
+      this.screen.line(this.paint('dim', '  (shown again, as it was stored:)'));
+    }
+    const text = this.clean(stream, shown.rest ?? event.text) + (this.neutral.get(stream)?.flush() ?? '');
+    this.neutral.delete(stream);
+    this.append(stream, event.say, text);
+    this.screen.endPiece(stream);
+  }
+
+  private toolResult(event: CallEnd): void {
+    const summary = this.summaries.get(event.call) ?? event.tool;
+    this.summaries.delete(event.call);
+    const more = event.status === 'done' ? duration(event.ms) : neutralLine(event.text);
+    const line = this.fitted(`  ${mark(event.status)} ${neutralLine(summary)}  ${more}`);
+    this.screen.line(this.paint(styleOf(event.status), line));
+  }
+
+  private commandResult(event: CallEnd, rest: string | undefined): void {
+    const stream = outputStream(event.call);
+    const more = rest === undefined ? undefined : this.clean(stream, rest) + (this.neutral.get(stream)?.flush() ?? '');
+    this.neutral.delete(stream);
+    this.commands.finish(stream, neutralise(event.text), more);
+    const words = event.status === 'done' ? '' : ` ${event.status}`;
+    this.screen.line(this.paint(styleOf(event.status), `  ${mark(event.status)}${words} ${duration(event.ms)}`));
+  }
+
+  private status(event: StatusEvent): void {
+    const reason = event.reason ? `: ${neutralLine(event.reason)}` : '';
+    switch (event.status) {
+      case 'parked': {
+        const until = event.until === undefined ? '' : ` until ${new Date(event.until).toLocaleString()}`;
+        this.screen.line(this.paint('yellow', `parked${until}${reason}`));
+        return;
+      }
+      case 'aborting':
+      case 'no_worker':
+        this.screen.line(this.paint('yellow', `${event.status.replace('_', ' ')}${reason}`));
+        return;
+      case 'starting':
+      case 'running':
+      case 'waiting':
+      case 'completed':
+      case 'budget':
+      case 'cancelled':
+      case 'failed':
+        return;
+    }
+  }
+
+  private result(text: string): void {
+    this.resultShown = true;
+    this.screen.line();
+    this.screen.line(neutralise(text).trimEnd());
+    this.screen.line();
+  }
+
+  private closed({ outcome, totals }: ClosedEvent, at: number): void {
+    const time = this.startedAt === undefined ? [] : [duration(at - this.startedAt)];
+    const sums = [count(totals.turns, 'turn'), tokens(totals.usage), money(totals.cost), ...time].join(' · ');
+    this.screen.line(
+      `${this.paint(outcome.outcome === 'completed' ? 'green' : 'red', outcomeWords(outcome))} · ${sums}`,
+    );
+  }
+
+  private clean(stream: string, piece: string): string {
+    const neutral = this.neutral.get(stream) ?? new Neutraliser();
+    this.neutral.set(stream, neutral);
+    return neutral.push(piece);
+  }
+
+  private fitted(text: string): string {
+    return fitTo(text, columns(this.io));
+  }
+}
+
+/** The summary of a call begins with the tool's name; a command stands for itself. */
+function commandOf({ tool, summary }: { tool: string; summary: string }): string {
+  const line = neutralLine(summary);
+  return line.startsWith(`${tool} `) ? line.slice(tool.length + 1) : line;
+}
+
+/** `completed`, or what ended the task, in one line. */
+export function outcomeWords(outcome: Outcome): string {
+  switch (outcome.outcome) {
+    case 'completed':
+    case 'cancelled':
+      return outcome.outcome;
+    case 'budget':
+      return `ended by its budget (${outcome.limit}): ${neutralLine(outcome.message)}`;
+    case 'failed':
+      return `failed (${outcome.class}): ${neutralLine(outcome.message)}`;
+  }
+}
+
+function mark(status: CallStatus): string {
+  switch (status) {
+    case 'done':
+      return '✓';
+    case 'error':
+      return '✗';
+    case 'denied':
+      return '✗ denied';
+    case 'skipped':
+      return '- skipped';
+    case 'interrupted':
+      return '! interrupted';
+    case 'unknown':
+      return '! outcome unknown';
+  }
+}
+
+function styleOf(status: CallStatus): 'green' | 'red' | 'yellow' | 'dim' {
+  switch (status) {
+    case 'done':
+      return 'green';
+    case 'error':
+      return 'red';
+    case 'denied':
+    case 'interrupted':
+    case 'unknown':
+      return 'yellow';
+    case 'skipped':
+      return 'dim';
+  }
+}

@@ -1,0 +1,63 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** What a command may use of the process it runs in. Tests give their own streams. */
+export interface Io {
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable & { isTTY?: boolean; columns?: number };
+  stderr: Writable;
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** A person sits there: both ends are terminals. */
+  interactive: boolean;
+  colour: boolean;
+  /** Where SIGINT, SIGTERM and SIGHUP arrive. */
+  signals: Pick<NodeJS.EventEmitter, 'on' | 'off'>;
+}
+
+export function processIo(): Io {
+  const { stdin, stdout, stderr, env } = process;
+  const terminal = stdout.isTTY === true;
+  return {
+    stdin,
+    stdout,
+    stderr,
+    env,
+    cwd: process.cwd(),
+    interactive: terminal && stdin.isTTY === true && env.TERM !== 'dumb',
+    colour: terminal && !env.NO_COLOR && env.TERM !== 'dumb',
+    signals: process,
+  };
+}
+
+/** Columns to lay tables and one-line entries out for. Not a terminal: wide enough for any of them. */
+export function columns(io: Io): number {
+  if (!io.stdout.isTTY) return 160;
+  return Math.max(40, io.stdout.columns ?? 80);
+}
+
+export function printLine(io: Io, text: string): void {
+  io.stdout.write(`${text}\n`);
+}
+
+export function printJson(io: Io, value: Record<string, unknown>): void {
+  printLine(io, JSON.stringify({ v: 1, ...value }));
+}
+
+/** For diagnostics: everything that is not the command's own output. */
+export function printNote(io: Io, text: string): void {
+  io.stderr.write(`${text}\n`);
+}
+
+const CODES = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33', blue: '34', cyan: '36' } as const;
+export type Style = keyof typeof CODES;
+export type Paint = (style: Style, text: string) => string;
+
+/** Colours text line by line, so that a style never runs over a line's end; without colour it is the identity. */
+export function painter(colour: boolean): Paint {
+  if (!colour) return (_style, text) => text;
+  return (style, text) =>
+    text
+      .split('\n')
+      .map((line) => (line === '' ? '' : `\u001b[${CODES[style]}m${line}\u001b[0m`))
+      .join('\n');
+}

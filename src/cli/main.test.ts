@@ -1,0 +1,242 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { said, TASK, type TestHome, testHome, testIo, USAGE } from '../../test/support/cli.js';
+import type { Io } from './io.js';
+import { main } from './main.js';
+
+let home: TestHome;
+beforeEach(async () => {
+  home = await testHome();
+});
+afterEach(() => home.remove());
+
+async function longhaul(argv: string[], more: Partial<Io> = {}) {
+  const io = testIo({ cwd: home.home, ...more, env: { LONGHAUL_HOME: home.home, ...more.env } });
+  const code = await main(argv, io);
+  return { code, out: io.text(), err: io.errors(), lines: io.lines };
+}
+
+describe('wrong usage', () => {
+  const cases: [string[], string][] = [
+    [['run', 'x', '--max-cost', '5'], '--max-cost'],
+    [['run', 'x', '--worktree'], '--worktree'],
+    [['abort', TASK, '--force'], '--force'],
+    [['run', 'x', '--on-ask', 'never'], 'wait, exit, default'],
+    [['run', 'x', '--max-time', '10'], '90s'],
+    [['run', 'x', '--approve', 'everything'], 'everything'],
+    [['run', 'x', 'y'], 'Too many arguments'],
+    [['run'], 'no prompt'],
+    [['run', 'x', '--prompt-file', 'y'], 'not both'],
+    [['run', '--prompt-file', 'missing.txt'], 'missing.txt'],
+    [['tasks', '--status', 'done'], 'done'],
+    [['attach'], 'task'],
+    [['frobnicate'], 'frobnicate'],
+    [[], 'no command'],
+  ];
+  it.each(cases)('%j is refused with exit code 2', async (argv, part) => {
+    const { code, out, err } = await longhaul(argv);
+    expect(code).toBe(2);
+    expect(err).toContain(part);
+    expect(err).toContain('page:  docs/errors/bad-flag.md');
+    expect(out).toBe('');
+    expect(await home.journal.listTasks()).toHaveLength(1);
+  });
+
+  it('is a line of JSON too, when JSON was asked for', async () => {
+    const { code, lines, err } = await longhaul(['run', 'x', '--json', '--sandbox']);
+    expect(code).toBe(2);
+    expect(lines()).toEqual([
+      expect.objectContaining({ v: 1, type: 'error', slug: 'bad-flag', page: 'docs/errors/bad-flag.md' }),
+    ]);
+    expect(err).toContain('--sandbox');
+  });
+
+  it('an empty prompt is named as such, from wherever it comes', async () => {
+    await writeFile(join(home.home, 'empty.txt'), ' \n');
+    for (const argv of [
+      ['run', '  '],
+      ['run', '--prompt-file', 'empty.txt'],
+    ]) {
+      const { code, err } = await longhaul(argv);
+      expect(code).toBe(2);
+      expect(err).toContain('docs/errors/prompt-empty.md');
+    }
+  });
+
+  it('a prompt file that is not text is refused', async () => {
+    await writeFile(join(home.home, 'image.bin'), Buffer.from([0xff, 0xfe, 0x00, 0x80]));
+    expect((await longhaul(['run', '--prompt-file', 'image.bin'])).err).toContain('not UTF-8');
+  });
+});
+
+describe('help', () => {
+  it('lists the commands and the exit codes', async () => {
+    const { code, out } = await longhaul(['--help']);
+    expect(code).toBe(0);
+    for (const name of [
+      'up',
+      'down',
+      'run',
+      'attach',
+      'log',
+      'answer',
+      'send',
+      'abort',
+      'tasks',
+      'show',
+      'worker',
+      'doctor',
+    ]) {
+      expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
+    }
+    expect(out).toContain('130');
+  });
+
+  it('has every flag of run', async () => {
+    const { out } = await longhaul(['run', '--help']);
+    for (const flag of [
+      'workspace',
+      'model',
+      'yolo',
+      'approve',
+      'max-turns',
+      'max-time',
+      'detach',
+      'json',
+      'on-ask',
+      'prompt-file',
+    ]) {
+      expect(out).toContain(`--${flag}`);
+    }
+  });
+});
+
+describe('tasks', () => {
+  it('shows an open task without a worker as such, and a running one as running', async () => {
+    await home.log(said.status('running'));
+    expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +no_worker .*Fix it`));
+    await home.journal.renewLease({ host: 'h', queue: 'q', pid: 1 }, 60_000);
+    expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +running .*Fix it`));
+    expect((await longhaul(['tasks', '--status', 'running'])).out).toContain(TASK);
+    expect((await longhaul(['tasks', '--status', 'no_worker'])).out).not.toContain(TASK);
+  });
+
+  it('is one object with --json', async () => {
+    await home.log(said.completed('ok'));
+    const { lines } = await longhaul(['tasks', '--json', '--status', 'completed']);
+    expect(lines()).toHaveLength(1);
+    expect(lines()[0]).toMatchObject({
+      v: 1,
+      type: 'tasks',
+      tasks: [{ task: TASK, status: 'completed', turns: 2, cost: 0.0123 }],
+    });
+  });
+});
+
+describe('show', () => {
+  it('gives the open asks with both ways to answer, and all of the detail', async () => {
+    const detail = { text: Array.from({ length: 500 }, (_, i) => `+line ${i}`).join('\n') };
+    await home.log(
+      said.status('waiting'),
+      said.ask('old', 'followup'),
+      said.answered('old'),
+      said.ask('a1', 'tool', { detail }),
+    );
+    const { out, code } = await longhaul(['show', 'task']);
+    expect(code).toBe(0);
+    expect(out).toContain('+line 499');
+    expect(out).toContain(`longhaul answer ${TASK} a1 yes|no|"TEXT"`);
+    expect(out).toContain('{"ask":"a1","answer":"yes"}');
+    expect(out).not.toContain('Question old');
+    const { lines } = await longhaul(['show', TASK, '--json']);
+    expect(lines()[0]).toMatchObject({
+      task: TASK,
+      status: 'no_worker',
+      outcome: null,
+      asks: [{ id: 'a1', reply: '{"ask":"a1","answer":"yes"}' }],
+    });
+  });
+
+  it('gives the result of a task that is over, and no ask', async () => {
+    await home.log(said.ask('a1', 'tool'), said.completed('All done.'));
+    const { out } = await longhaul(['show', TASK]);
+    expect(out).toContain('completed');
+    expect(out).toContain('All done.');
+    expect(out).not.toContain('Question a1');
+  });
+
+  it('tells an unknown id from an ambiguous one', async () => {
+    await home.journal.createTask({ task: 'task-0002', workspace: '/w', model: 'm', title: 't', input: '{}' });
+    const [unknown, both] = [await longhaul(['show', 'nope']), await longhaul(['show', 'task'])];
+    expect([unknown.code, both.code]).toEqual([1, 1]);
+    expect(unknown.err).toContain('docs/errors/task-not-found.md');
+    expect(both.err).toContain('docs/errors/task-ambiguous.md');
+  });
+});
+
+describe('log', () => {
+  it('prints the stored events from --from on, as JSON and for people', async () => {
+    await home.log(said.request(), said.text('Hello'), said.completed('ok'));
+    const { lines } = await longhaul(['log', TASK, '--json', '--from', '2']);
+    expect(lines().map((line) => [line.seq, line.type])).toEqual([
+      [2, 'say'],
+      [3, 'closed'],
+    ]);
+    expect(lines()[1]).toMatchObject({ totals: { usage: USAGE } });
+    expect((await longhaul(['log', TASK])).out).toContain('Hello\n');
+  });
+
+  it('follows an open task to its end', async () => {
+    await home.log(said.request());
+    const end = longhaul(['log', TASK, '--follow']);
+    await home.log(said.text('Hello'), said.completed('ok'));
+    const { code, out } = await end;
+    expect(code).toBe(0);
+    expect(out).toContain('Hello\n');
+    expect(out).toContain('completed ·');
+  });
+});
+
+describe('doctor', () => {
+  it('reports what is there, starts nothing and shows no key', async () => {
+    const env = { ANTHROPIC_API_KEY: 'key-0123456789', ANTHROPIC_BASE_URL: 'https://user:secret@models.example/api' };
+    const { code, lines, out } = await longhaul(['doctor', '--json'], { env });
+    expect(code).toBe(0);
+    expect(lines()[0]).toMatchObject({
+      v: 1,
+      node: process.versions.node,
+      temporal: { address: null, reachable: false, embedded: true },
+      journal: { id: home.journal.id.id, ok: true },
+      provider: { configured: true, baseUrl: 'https://models.example/api' },
+    });
+    expect(out).not.toMatch(/key-0123456789|secret/);
+  });
+
+  it('makes no journal where there is none', async () => {
+    const { lines } = await longhaul(['doctor', '--json'], { env: { LONGHAUL_HOME: join(home.home, 'other') } });
+    expect(lines()[0]).toMatchObject({ journal: { id: null, ok: true }, provider: { configured: false } });
+  });
+});
+
+describe('what goes wrong', () => {
+  it('ends with 5 when Temporal cannot be reached, which doctor says too', async () => {
+    const env = { TEMPORAL_ADDRESS: '127.0.0.1:1', ANTHROPIC_API_KEY: 'k' };
+    const [run, doctor] = await Promise.all([longhaul(['run', 'x'], { env }), longhaul(['doctor', '--json'], { env })]);
+    expect([run.code, doctor.code]).toEqual([5, 1]);
+    expect(run.err).toContain('docs/errors/temporal-unreachable.md');
+    const temporal = { address: '127.0.0.1:1', embedded: false, reachable: false };
+    expect(doctor.lines()[0]).toMatchObject({ temporal, problems: [expect.stringContaining('127.0.0.1:1')] });
+  });
+
+  it('shows the stack of something unexpected only when debugging', async () => {
+    await home.log(said.completed('x'));
+    const broken = { cwd: undefined as unknown as string };
+    const plain = await longhaul(['run', 'x', '--workspace', 'd'], broken);
+    expect(plain.code).toBe(1);
+    expect(plain.err).toContain('page:  docs/errors/internal.md');
+    expect(plain.err).not.toMatch(/^ +at /m);
+    const debug = await longhaul(['run', 'x', '--workspace', 'd'], { ...broken, env: { LONGHAUL_DEBUG: '1' } });
+    expect(debug.err).toMatch(/^ +at /m);
+  });
+});

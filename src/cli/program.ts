@@ -1,0 +1,119 @@
+import { Command, type CommanderError } from 'commander';
+import { LonghaulError } from '../domain/errors.js';
+import { packageVersion } from '../service/package.js';
+import { longhaulHome } from '../settings/paths.js';
+import { badFlag, ON_ASK, parseApprovals, parseCount, parseDuration, parseOneOf, parseStatus, ROLES } from './flags.js';
+import type { Io } from './io.js';
+
+const EXIT_CODES = `
+Exit codes:
+  0    completed (run, attach); the command did what it says
+  1    the task failed, or an error
+  2    wrong usage
+  3    the task waits for a person
+  4    the task was ended by its budget
+  5    Temporal cannot be reached
+  130  the task was aborted
+  143  run or attach was told to leave (SIGTERM); the task goes on
+
+Tasks are named by their id or a beginning of it that no other task has.
+State is kept in $LONGHAUL_HOME (~/.longhaul). Every command takes --json: docs/cli.md has the formats.`;
+
+/** What the command line does; each action returns its exit code. Heavy modules are loaded by the action that needs them. */
+export function buildProgram(io: Io, done: (code: number) => void): Command {
+  const home = longhaulHome(io.env);
+  const program = new Command('longhaul')
+    .description('Coding tasks that survive crashes, deploys and days of waiting.')
+    .version(packageVersion(), '-V, --version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      outputError: () => {},
+    })
+    .addHelpText('after', EXIT_CODES);
+  const command = (usage: string, about: string) =>
+    program.command(usage).description(about).option('--json', 'machine-readable output').allowExcessArguments(false);
+
+  command('up', 'start the service: Temporal and a worker')
+    .option('--foreground', 'run it here, until Ctrl-C')
+    .action(async (flags) => done(await (await import('./up.js')).upCommand(io, home, flags)));
+  command('down', 'stop the service; open tasks go on when it is up again').action(async (flags) =>
+    done(await (await import('./up.js')).downCommand(io, home, flags.json === true)),
+  );
+  command('run', 'start a task and follow it')
+    .argument('[prompt]', 'what to do')
+    .option('-w, --workspace <dir>', 'folder to work in (default: the current one)')
+    .option('-m, --model <id>', 'model')
+    .option('--yolo', 'ask for nothing inside the workspace, commands included')
+    .option(
+      '--approve <list>',
+      'what runs unasked: read, read-outside, edit, edit-outside, safe, all, mcp; none',
+      parseApprovals,
+    )
+    .option('--max-turns <n>', 'end after so many turns', parseCount('--max-turns'))
+    .option('--max-time <duration>', 'end after so long, such as 90s, 30m, 2h', parseDuration('--max-time'))
+    .option('--detach', 'start it and return')
+    .option('--on-ask <what>', 'without a terminal: wait, exit (code 3) or default', parseOneOf('--on-ask', ON_ASK))
+    .option('--prompt-file <file>', 'read the prompt from a file; - is stdin')
+    .action(async (prompt, flags) => done(await (await import('./run.js')).runCommand(io, home, prompt, flags)));
+  command('attach', 'show a task and follow it')
+    .argument('<task>')
+    .option('--from <seq>', 'first event to show', parseCount('--from'))
+    .option('--on-ask <what>', 'without a terminal: wait, exit (code 3) or default', parseOneOf('--on-ask', ON_ASK))
+    .action(async (task, flags) => done(await (await import('./attach.js')).attachCommand(io, home, task, flags)));
+  command('log', "print a task's log")
+    .argument('<task>')
+    .option('--from <seq>', 'first event to show', parseCount('--from'))
+    .option('-f, --follow', 'go on until the task ends')
+    .action(async (task, flags) => done(await (await import('./log.js')).logCommand(io, home, task, flags)));
+  command('answer', 'answer an ask: answer ID [ASK] yes|no|"TEXT"')
+    .argument('<task>')
+    .argument('<words...>', 'ask id where needed, then yes, no or a text')
+    .option('--text <text>', 'something to say with yes or no')
+    .action(async (task, words, flags) =>
+      done(await (await import('./answer.js')).answerCommand(io, home, task, words, flags)),
+    );
+  command('send', 'leave a message for a task; an ended task goes on with it')
+    .argument('<task>')
+    .argument('<text>')
+    .action(async (task, text, flags) =>
+      done(await (await import('./send.js')).sendCommand(io, home, task, text, flags.json === true)),
+    );
+  command('abort', 'cancel a task')
+    .argument('<task>')
+    .action(async (task, flags) =>
+      done(await (await import('./abort.js')).abortCommand(io, home, task, flags.json === true)),
+    );
+  command('tasks', 'list tasks')
+    .option('--status <status>', 'only those', parseStatus)
+    .option('--limit <n>', 'at most so many', parseCount('--limit'))
+    .action(async (flags) => done(await (await import('./tasks.js')).tasksCommand(io, home, flags)));
+  command('show', "a task's state, open asks and totals")
+    .argument('<task>')
+    .action(async (task, flags) =>
+      done(await (await import('./show.js')).showCommand(io, home, task, flags.json === true)),
+    );
+  command('worker', 'run a worker here')
+    .option('--role <role>', 'all, workflow or host', parseOneOf('--role', ROLES))
+    .option('--host <id>', 'name of this host')
+    .action(async (flags) => done(await (await import('./worker.js')).workerCommand(io, home, flags)));
+  command('doctor', 'what is there: versions, Temporal, journal, provider').action(async (flags) =>
+    done(await (await import('./doctor.js')).doctorCommand(io, home, flags.json === true)),
+  );
+  return program;
+}
+
+/** Commander's complaint as an error of ours; undefined when it only printed help or the version. */
+export function usageError(err: CommanderError): LonghaulError | undefined {
+  if (err.exitCode === 0) return undefined;
+  if (err.code === 'commander.help') return badFlag('There is no command.');
+  const message = err.message
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+    .replace(/\.$/, '');
+  return new LonghaulError('bad-flag', `${message.charAt(0).toUpperCase()}${message.slice(1)}.`, {
+    kept: 'Nothing was started or changed.',
+    next: '`longhaul --help` lists the commands, `longhaul COMMAND --help` its flags.',
+  });
+}

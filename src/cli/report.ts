@@ -1,0 +1,40 @@
+import { errorPage, LonghaulError } from '../domain/errors.js';
+import { EXIT } from '../domain/outcomes.js';
+import { type Io, printJson, printNote } from './io.js';
+import { neutralise } from './neutral.js';
+
+/** Prints an error for people on stderr and, with `json`, as a line on stdout too. @returns the exit code */
+export function reportError(io: Io, err: unknown, json: boolean): number {
+  const known = LonghaulError.is(err) ? err : unexpected(err);
+  const page = errorPage(known.slug);
+  const { slug, message, kept, next } = known;
+  if (json) printJson(io, { type: 'error', slug, message, kept: kept ?? null, next: next ?? null, page });
+  printNote(io, `error: ${neutralise(message)}`);
+  if (kept) printNote(io, `kept:  ${neutralise(kept)}`);
+  if (next) printNote(io, `next:  ${neutralise(next)}`);
+  printNote(io, `page:  ${page}`);
+  if (io.env.LONGHAUL_DEBUG && err instanceof Error && err.stack) printNote(io, neutralise(err.stack));
+  return exitCodeOfError(known);
+}
+
+function exitCodeOfError(err: LonghaulError): number {
+  switch (err.slug) {
+    case 'bad-flag':
+    case 'bad-answer':
+    case 'prompt-empty':
+      return EXIT.usage;
+    case 'temporal-unreachable':
+      return EXIT.no_temporal;
+    default:
+      return EXIT.failed;
+  }
+}
+
+function unexpected(err: unknown): LonghaulError {
+  const message = err instanceof Error ? err.message : String(err);
+  return new LonghaulError('internal', `Something unexpected went wrong: ${message}`, {
+    kept: 'Running tasks are not touched by this; they go on in the service.',
+    next: 'Set LONGHAUL_DEBUG=1 and try again to see where it happened.',
+    cause: err,
+  });
+}

@@ -1,0 +1,21 @@
+import { TaskClient } from '../client.js';
+import { LonghaulError } from '../domain/errors.js';
+import { type Io, printJson, printLine } from './io.js';
+
+/** `send ID "TEXT"`. @returns the exit code */
+export async function sendCommand(io: Io, home: string, prefix: string, text: string, json: boolean): Promise<number> {
+  if (text.trim() === '') {
+    throw new LonghaulError('prompt-empty', 'The message is empty.', { kept: 'Nothing was sent.' });
+  }
+  const client = await TaskClient.connect({ home, env: io.env });
+  try {
+    const task = await client.resolve(prefix);
+    const { state } = await client.send(task, text);
+    if (json) printJson(io, { type: 'send', task, state });
+    else if (state === 'queued') printLine(io, `Sent; the model gets it with its next request.`);
+    else printLine(io, `The task had ended; it goes on with your message. Follow it with: longhaul attach ${task}`);
+    return 0;
+  } finally {
+    await client.close();
+  }
+}

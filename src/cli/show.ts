@@ -1,0 +1,74 @@
+import { TaskClient } from '../client.js';
+import { isOpen, type Outcome } from '../domain/outcomes.js';
+import { askLines, howToAnswer } from './asking.js';
+import { outcomeWords } from './human-view.js';
+import { type Io, painter, printJson, printLine } from './io.js';
+import { LogState, storedEvents } from './log-state.js';
+import { neutralise, neutralLine } from './neutral.js';
+import { requireTask, shownStatus, uiPage } from './task-row.js';
+import { taskJson } from './tasks.js';
+import { count, duration, money, tokens } from './text.js';
+
+/** State of one task, its open asks with how to answer them, its totals; needs no service. @returns the exit code */
+export async function showCommand(io: Io, home: string, prefix: string, json: boolean): Promise<number> {
+  const client = await TaskClient.local({ home, env: io.env });
+  const { journal } = client;
+  try {
+    const task = await client.resolve(prefix);
+    const row = await requireTask(journal, task);
+    const state = new LogState();
+    for await (const stored of storedEvents(journal, task)) state.apply(stored);
+    const status = shownStatus(row, (await journal.liveHosts()).length);
+    const asks = isOpen(row.status) ? [...state.open.values()] : [];
+    const { usage, cost, requests } = await journal.totals(task);
+    const outcome = isOpen(row.status) ? undefined : state.closed?.outcome;
+    const result = outcome?.outcome === 'completed' ? await journal.getText(outcome.result) : undefined;
+    const ui = await uiPage(home, task);
+    if (json) {
+      printJson(io, {
+        type: 'show',
+        ...taskJson(row, status),
+        ui: ui ?? null,
+        seq: state.seq,
+        asks: asks.map(({ ask, reply }) => ({
+          ...ask,
+          reply,
+          command: howToAnswer({ type: 'ask', ask, reply }, task).command,
+        })),
+        outcome: outcome ? { ...outcome, ...(result === undefined ? {} : { result }) } : null,
+        usage,
+        cost,
+        requests,
+      });
+      return 0;
+    }
+    const lines = [
+      ['task', task],
+      ['status', `${status}${noWorkerHint(status)}, for ${duration(Date.now() - row.since)}`],
+      ['title', neutralLine(row.title)],
+      ['workspace', neutralLine(row.workspace)],
+      ['model', neutralLine(row.model)],
+      ['started', new Date(row.created).toLocaleString()],
+      ['totals', `${count(row.turns, 'turn')}, ${count(requests, 'request')}, ${tokens(usage)}, ${money(cost)}`],
+      ...(ui ? [['Temporal UI', ui]] : []),
+      ...(outcome ? [['outcome', outcomeOf(outcome)]] : []),
+    ];
+    for (const [name, value] of lines) printLine(io, `${`${name}:`.padEnd(13)}${value}`);
+    for (const ask of asks) {
+      for (const line of await askLines(ask, task, journal, painter(io.colour), true, Number.POSITIVE_INFINITY))
+        printLine(io, line);
+    }
+    if (result !== undefined) printLine(io, `\n${neutralise(result).trimEnd()}`);
+    return 0;
+  } finally {
+    await client.close();
+  }
+}
+
+function outcomeOf(outcome: Outcome): string {
+  return outcomeWords(outcome);
+}
+
+function noWorkerHint(status: string): string {
+  return status === 'no_worker' ? ' (start one with longhaul up)' : '';
+}

@@ -1,0 +1,32 @@
+import { down, runForeground, up } from '../service/up.js';
+import { type Io, printJson, printLine } from './io.js';
+
+/** Starts the service if it is not running; with `foreground` it runs here until a signal ends it. */
+export async function upCommand(
+  io: Io,
+  home: string,
+  flags: { foreground?: boolean; json?: boolean },
+): Promise<number> {
+  if (flags.foreground) {
+    await runForeground({ home, env: io.env });
+    return 0;
+  }
+  const state = await up({ home, env: io.env });
+  if (flags.json) {
+    printJson(io, { type: 'service', state: 'up', home, ...state });
+    return 0;
+  }
+  printLine(io, `The service is up (pid ${state.pid}).`);
+  printLine(io, `Temporal:    ${state.address}, namespace ${state.namespace}`);
+  if (state.ui) printLine(io, `Temporal UI: ${state.ui}`);
+  printLine(io, `Home:        ${home}`);
+  return 0;
+}
+
+/** Stops the service; open tasks go on when it is up again. */
+export async function downCommand(io: Io, home: string, json: boolean): Promise<number> {
+  await down({ home });
+  if (json) printJson(io, { type: 'service', state: 'down', home });
+  else printLine(io, 'The service is down. Open tasks go on when it is up again.');
+  return 0;
+}

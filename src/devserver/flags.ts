@@ -1,0 +1,48 @@
+import type { ServerPorts } from './ports.js';
+
+/** Name of the namespace that the development server creates. */
+export const NAMESPACE = 'default';
+
+/** Hours that closed workflows are kept; the server's default is 24. */
+export const RETENTION_HOURS = 720;
+
+/** Search attributes that a task sets, with their types as the server names them. */
+export const SEARCH_ATTRIBUTES = {
+  LonghaulStatus: 'Keyword',
+  LonghaulAsk: 'Keyword',
+  LonghaulWaitingSince: 'Datetime',
+} as const;
+
+const DYNAMIC_CONFIG = [
+  // the default adds 50 ms to every activity
+  'history.transferProcessorMaxPollRPS=2000',
+  // else a run that follows within a second is delayed
+  'history.workflowIdReuseMinimalInterval="0s"',
+  // both: a cancel reaches an activity in tens of ms, without waiting for its heartbeat
+  'system.enableCancelActivityWorkerCommand=true',
+  'frontend.WorkerCommandsEnabled=true',
+  // else any web page may send signals, that is, answers to asks, through the HTTP API
+  'frontend.httpAllowedHosts=["none.invalid"]',
+];
+
+/** The command line of the development server. WAL with FULL: as fast as memory, and safe through a power loss. */
+export function serverFlags(database: string, ports: ServerPorts, optional: string[]): string[] {
+  const flags = [
+    'server',
+    'start-dev',
+    '--ip',
+    '127.0.0.1',
+    '--port',
+    String(ports.grpc),
+    '--ui-port',
+    String(ports.ui),
+  ];
+  flags.push('--db-filename', database, '--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=FULL');
+  flags.push('--log-level', 'error', ...optional);
+  for (const value of DYNAMIC_CONFIG) flags.push('--dynamic-config-value', value);
+  for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) flags.push('--search-attribute', `${name}=${type}`);
+  return flags;
+}
+
+/** Flags that are passed when this CLI knows them. */
+export const OPTIONAL_FLAGS = ['--ui-disable-news-fetch'];

@@ -1,0 +1,102 @@
+import type { TextRef } from '../domain/blocks.js';
+import type { CallKey } from '../domain/ids.js';
+import { splitCallKey } from '../domain/ids.js';
+import type { Context, Tx } from './context.js';
+import { lost } from './errors.js';
+import { type Journal, Superseded, type ToolResultRow } from './journal.js';
+import { appendEvents } from './log.js';
+import { drop, dropEnded } from './partials.js';
+import { outputStream } from './streams.js';
+import { wrote } from './wake.js';
+
+export function callStore(ctx: Context) {
+  return {
+    async claimCall(task, call) {
+      const row = await ctx.db.write((tx) =>
+        tx
+          .insertInto('call')
+          .values({ call, task, execution: 1, intent: null })
+          .onConflict((on) => on.column('call').doUpdateSet((e) => ({ execution: e('call.execution', '+', 1) })))
+          .returning('execution')
+          .executeTakeFirstOrThrow(),
+      );
+      return row.execution;
+    },
+
+    async whileClaimed(call, execution, act) {
+      return ctx.db.write(async (tx) => {
+        await checkClaim(tx, call, execution);
+        return act();
+      });
+    },
+
+    async putIntent(call, execution, intent) {
+      await ctx.db.write(async (tx) => {
+        await checkClaim(tx, call, execution);
+        await tx.updateTable('call').set({ intent }).where('call', '=', call).execute();
+      });
+    },
+
+    async getIntent(call) {
+      const row = await ctx.db.read((tx) =>
+        tx.selectFrom('call').select('intent').where('call', '=', call).executeTakeFirst(),
+      );
+      return row?.intent ?? undefined;
+    },
+
+    async putResult(row, events) {
+      const { stored, task } = await ctx.db.write(async (tx) => {
+        const found = await findResult(tx, row.call);
+        const owner = await ownerOf(tx, row.call);
+        if (found) return { stored: found, task: owner };
+        if (events.length > 0) {
+          if (owner === undefined) throw lost(`call ${row.call}`);
+          const append = events.map((event) => ({ event }));
+          await appendEvents(tx, owner, append);
+        }
+        await tx
+          .insertInto('result')
+          .values({ call: row.call, json: JSON.stringify(row) })
+          .execute();
+        return { stored: row, task: owner };
+      });
+      wrote(ctx.db.path);
+      if (task !== undefined) {
+        await drop(ctx, task, { stream: outputStream(row.call) });
+        await dropEnded(ctx, task, events);
+      }
+      return stored;
+    },
+
+    async getResult(call) {
+      return ctx.db.read((tx) => findResult(tx, call));
+    },
+  } satisfies Pick<Journal, 'claimCall' | 'whileClaimed' | 'putIntent' | 'getIntent' | 'putResult' | 'getResult'>;
+}
+
+async function checkClaim(tx: Tx, call: CallKey, execution: number): Promise<void> {
+  const row = await tx.selectFrom('call').select('execution').where('call', '=', call).executeTakeFirst();
+  if (!row) throw lost(`call ${call}`);
+  if (row.execution !== execution) {
+    throw new Superseded(`execution ${execution} of call ${call}: ${row.execution} is the newest`);
+  }
+}
+
+async function findResult(tx: Tx, call: CallKey): Promise<ToolResultRow | undefined> {
+  const row = await tx.selectFrom('result').select('json').where('call', '=', call).executeTakeFirst();
+  if (!row) return undefined;
+  const stored = JSON.parse(row.json) as ToolResultRow & { text: TextRef };
+  return stored;
+}
+
+/** The task a call belongs to. A call that was answered without ever being claimed is found by its turn. */
+async function ownerOf(tx: Tx, call: CallKey): Promise<string | undefined> {
+  const claimed = await tx.selectFrom('call').select('task').where('call', '=', call).executeTakeFirst();
+  if (claimed) return claimed.task;
+  const turn = await tx
+    .selectFrom('turn')
+    .select('task')
+    .where('turn', '=', splitCallKey(call).turn)
+    .executeTakeFirst();
+  return turn?.task;
+}

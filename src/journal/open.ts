@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import { LonghaulError } from '../domain/errors.js';
+import { homePaths } from '../settings/paths.js';
+import { blobStore } from './blobs.js';
+import { callStore } from './calls.js';
+import type { Context } from './context.js';
+import { conversationStore } from './conversations.js';
+import type { Database } from './database.js';
+import { corrupt, unwritable } from './errors.js';
+import { makeFolder, openFile, removeLeftovers, setAside } from './files.js';
+import type { Journal } from './journal.js';
+import { leaseStore } from './leases.js';
+import { logStore } from './log.js';
+import { JOURNAL_MIGRATIONS, PARTIALS_MIGRATIONS } from './migrations/index.js';
+import { partialStore } from './partials.js';
+import type { JournalSchema, PartialsSchema } from './schema.js';
+import { tailStore } from './tail.js';
+import { taskStore } from './tasks.js';
+import { turnStore } from './turns.js';
+import { usageStore } from './usage.js';
+
+export interface OpenOptions {
+  /** `$LONGHAUL_HOME`; made when it is missing. */
+  home: string;
+  /** Refuses writes, and makes no journal where there is none (`journal-lost`). */
+  readonly?: boolean;
+  /** How long a call waits for a lock of another process, in ms; default 30 s. */
+  lockTimeoutMs?: number;
+}
+
+/**
+ * Opens the journal of a home, makes it on first use, and brings its schema up to date.
+ * @throws LonghaulError `journal-locked`, `journal-corrupt`, `journal-newer`, `journal-lost`, `journal-unwritable`
+ * @example
+ * const journal = await openJournal({ home: longhaulHome() });
+ * console.log(await journal.listTasks());
+ * await journal.close();
+ */
+export async function openJournal(options: OpenOptions): Promise<Journal> {
+  const paths = homePaths(options.home);
+  const common = options.lockTimeoutMs === undefined ? {} : { lockTimeoutMs: options.lockTimeoutMs };
+  const readonly = options.readonly ?? false;
+  if (!readonly) await makeFolders(paths.journal, [paths.home, paths.blobs, join(paths.blobs, 'tmp')]);
+  const db = await openFile<JournalSchema>(paths.journal, {
+    ...common,
+    migrations: JOURNAL_MIGRATIONS,
+    synchronous: 'full',
+    create: !readonly,
+    readonly,
+  });
+  try {
+    const id = await readIdentity(db);
+    const partials = await openPartials(paths.partials, { ...common, readonly });
+    return compose({ id, db, partials, blobs: paths.blobs, closing: new AbortController() });
+  } catch (err) {
+    await db.close();
+    throw err;
+  }
+}
+
+function compose(ctx: Context): Journal {
+  return {
+    id: ctx.id,
+    async close() {
+      ctx.closing.abort();
+      await ctx.db.close();
+      await ctx.partials.close();
+    },
+    ...taskStore(ctx),
+    ...logStore(ctx),
+    ...partialStore(ctx),
+    ...tailStore(ctx),
+    ...blobStore(ctx),
+    ...conversationStore(ctx),
+    ...turnStore(ctx),
+    ...usageStore(ctx),
+    ...callStore(ctx),
+    ...leaseStore(ctx),
+  };
+}
+
+async function makeFolders(journal: string, folders: string[]): Promise<void> {
+  try {
+    for (const folder of folders) await makeFolder(folder);
+  } catch (err) {
+    throw unwritable(journal, err);
+  }
+  await removeLeftovers(folders.at(-1) ?? '', () => true);
+}
+
+async function readIdentity(db: Database<JournalSchema>): Promise<Context['id']> {
+  const rows = await db
+    .read((tx) => tx.selectFrom('journal').selectAll().execute())
+    .catch((err) => {
+      throw LonghaulError.is(err) ? err : corrupt(db.path, 'its tables are not those of a journal', err);
+    });
+  const [row] = rows;
+  // A file cut short can read as empty pages instead of failing.
+  if (!row?.id || !row.generation) throw corrupt(db.path, 'it has lost its identity');
+  return { id: row.id, generation: row.generation };
+}
+
+/** Partials have no lasting value and are not synced, so a file that a power cut has damaged is replaced. */
+async function openPartials(
+  path: string,
+  options: { lockTimeoutMs?: number; readonly: boolean },
+): Promise<Database<PartialsSchema>> {
+  const open = () =>
+    openFile<PartialsSchema>(path, {
+      ...options,
+      migrations: PARTIALS_MIGRATIONS,
+      synchronous: 'off',
+      create: true,
+    });
+  try {
+    return await open();
+  } catch (err) {
+    if (options.readonly || !LonghaulError.is(err) || err.slug !== 'journal-corrupt') throw err;
+    await setAside(path);
+    return open();
+  }
+}

@@ -1,0 +1,109 @@
+import type { Selectable } from 'kysely';
+import type { TaskStatus } from '../domain/outcomes.js';
+import type { Context, Tx } from './context.js';
+import { conflict, lost } from './errors.js';
+import type { Journal, TaskRow } from './journal.js';
+import type { JournalSchema } from './schema.js';
+import { wrote } from './wake.js';
+
+/** Tasks by prefix, at most this many. */
+const FOUND = 10;
+
+export function taskStore(ctx: Context) {
+  return {
+    async createTask(row) {
+      const now = Date.now();
+      const fixed = {
+        workspace: JSON.stringify(row.workspace),
+        model: row.model,
+        title: JSON.stringify(row.title),
+        input: row.input,
+      };
+      await ctx.db.write(async (tx) => {
+        const stored = await findTask(tx, row.task);
+        if (stored) {
+          const same = Object.entries(fixed).every(([name, value]) => stored[name as keyof typeof fixed] === value);
+          if (!same) throw conflict(`task ${row.task}`);
+          return;
+        }
+        const start = { status: 'starting' as const, since: now, turns: 0, cost: 0, carried: null, seq: 0 };
+        await tx
+          .insertInto('task')
+          .values({ id: row.task, created: now, ...fixed, ...start })
+          .execute();
+      });
+      wrote(ctx.db.path);
+    },
+
+    async getTask(task) {
+      const row = await ctx.db.read((tx) => findTask(tx, task));
+      return row && taskRow(row);
+    },
+
+    async listTasks(filter = {}) {
+      const rows = await ctx.db.read((tx) => {
+        let query = tx.selectFrom('task').selectAll().orderBy('created', 'desc').orderBy('id', 'desc');
+        if (filter.statuses) query = query.where('status', 'in', filter.statuses);
+        if (filter.limit !== undefined) query = query.limit(filter.limit);
+        return query.execute();
+      });
+      return rows.map(taskRow);
+    },
+
+    async findTasks(prefix) {
+      const rows = await ctx.db.read((tx) =>
+        tx
+          .selectFrom('task')
+          .select('id')
+          .where('id', '>=', prefix)
+          .where('id', '<', `${prefix}\u{10ffff}`)
+          .orderBy('id')
+          .limit(FOUND)
+          .execute(),
+      );
+      return rows.map((row) => row.id);
+    },
+
+    async saveCarried(task, carried) {
+      await ctx.db.write(async (tx) => {
+        const { numUpdatedRows } = await tx
+          .updateTable('task')
+          .set({ carried })
+          .where('id', '=', task)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) throw lost(`task ${task}`);
+      });
+      wrote(ctx.db.path);
+    },
+  } satisfies Pick<Journal, 'createTask' | 'getTask' | 'listTasks' | 'findTasks' | 'saveCarried'>;
+}
+
+/** Sets the status people see; `since` moves only when it changes. */
+export async function setStatus(tx: Tx, task: string, status: TaskStatus, now: number): Promise<void> {
+  await tx
+    .updateTable('task')
+    .set({ status, since: now })
+    .where('id', '=', task)
+    .where('status', '!=', status)
+    .execute();
+}
+
+function findTask(tx: Tx, task: string) {
+  return tx.selectFrom('task').selectAll().where('id', '=', task).executeTakeFirst();
+}
+
+function taskRow(row: Selectable<JournalSchema['task']>): TaskRow {
+  return {
+    task: row.id,
+    created: row.created,
+    workspace: JSON.parse(row.workspace),
+    model: row.model,
+    title: JSON.parse(row.title),
+    status: row.status,
+    since: row.since,
+    turns: row.turns,
+    cost: row.cost,
+    input: row.input,
+    carried: row.carried,
+  };
+}

@@ -1,0 +1,188 @@
+import type { AnswerBlock } from '../domain/blocks.js';
+import type { TaskEvent } from '../domain/events.js';
+import type { TurnKey } from '../domain/ids.js';
+import { callKey } from '../domain/ids.js';
+import type { StopReason } from '../domain/turn.js';
+import type { Context, Tx } from './context.js';
+import { conflict } from './errors.js';
+import type { Journal, TurnClaim, UsageRow } from './journal.js';
+import { appendEvents } from './log.js';
+import { drop, dropBlocks, streamed } from './partials.js';
+import { contentHash, findTurn, outputOf, type StoredTurn, wholeTurn, writableTurn } from './turn-rows.js';
+import { estimated, reserve, settle } from './usage.js';
+import { wrote } from './wake.js';
+
+export function turnStore(ctx: Context) {
+  return {
+    async claimTurn({ task, turn }, head, reservation) {
+      const arrived = await streamed(ctx, turn);
+      const claim = await ctx.db.write(async (tx): Promise<TurnClaim> => {
+        const row = await findTurn(tx, turn);
+        if (row && row.task !== task) throw conflict(`turn ${turn}`);
+        if (row && row.state !== 'open') {
+          if (row.state === 'committed') await closeLeftBehind(tx, row, await outputOf(tx, turn, row.attempt, arrived));
+          return { claim: 'closed', turn: await wholeTurn(tx, (await findTurn(tx, turn)) ?? row) };
+        }
+        if (row && row.retracted < row.attempt) {
+          const chars = await outputOf(tx, turn, row.attempt, arrived);
+          await retract(tx, row, 'taken over', await estimated(tx, turn, row.attempt, chars));
+        }
+        const attempt = (row?.attempt ?? 0) + 1;
+        await storeClaim(tx, { task, turn, head, attempt });
+        await reserve(tx, task, turn, attempt, reservation);
+        return { claim: 'granted', attempt, head: row ? row.head : head };
+      });
+      wrote(ctx.db.path);
+      await dropBlocks(ctx, turn, claim.claim === 'granted' ? claim.attempt - 1 : claim.turn.attempt);
+      return claim;
+    },
+
+    async getTurn(turn) {
+      return ctx.db.read(async (tx) => {
+        const row = await findTurn(tx, turn);
+        return row && wholeTurn(tx, row);
+      });
+    },
+
+    async putBlock(turn, attempt, block) {
+      const task = await ctx.db.write((tx) => storeBlock(tx, turn, attempt, block));
+      wrote(ctx.db.path);
+      await drop(ctx, task, { stream: callKey(turn, block.index), attempt });
+    },
+
+    async commitTurn(turn, attempt) {
+      await ctx.db.write(async (tx) => {
+        await writableTurn(tx, turn, attempt);
+        await tx.updateTable('turn').set({ state: 'committed' }).where('turn', '=', turn).execute();
+      });
+    },
+
+    async closeTurn(turn, attempt, end) {
+      const closing = contentHash([end.stop, end.usage, end.extra ?? []]);
+      const closed = await ctx.db.write(async (tx) => {
+        const stored = await findTurn(tx, turn);
+        if (stored?.state === 'closed' && stored.attempt === attempt && stored.closing !== null) {
+          if (stored.closing !== closing) throw conflict(`the end of turn ${turn}`);
+          return wholeTurn(tx, stored);
+        }
+        const row = await writableTurn(tx, turn, attempt);
+        await addExtra(tx, row, end.extra ?? []);
+        await close(tx, row, end.stop, { ...end.usage, turn, attempt }, closing);
+        return wholeTurn(tx, (await findTurn(tx, turn)) ?? row);
+      });
+      wrote(ctx.db.path);
+      await dropBlocks(ctx, turn, attempt);
+      return closed;
+    },
+
+    async retractTurn(turn, attempt, reason, usage) {
+      await ctx.db.write(async (tx) => {
+        const stored = await findTurn(tx, turn);
+        if (stored?.state === 'open' && stored.attempt === attempt && stored.retracted === attempt) return;
+        const row = await writableTurn(tx, turn, attempt);
+        if (row.state === 'committed') throw conflict(`turn ${turn}, committed and no longer to be retracted,`);
+        await retract(tx, row, reason, { ...usage, turn, attempt });
+      });
+      wrote(ctx.db.path);
+      await dropBlocks(ctx, turn, attempt);
+    },
+  } satisfies Pick<Journal, 'claimTurn' | 'getTurn' | 'putBlock' | 'commitTurn' | 'closeTurn' | 'retractTurn'>;
+}
+
+async function storeClaim(
+  tx: Tx,
+  claim: { task: string; turn: TurnKey; head: string | null; attempt: number },
+): Promise<void> {
+  const start = { retracted: 0, state: 'open' as const, stop: null, usage: null, cost: 0, closing: null };
+  await tx
+    .insertInto('turn')
+    .values({ ...claim, ...start })
+    .onConflict((on) => on.column('turn').doUpdateSet({ attempt: claim.attempt }))
+    .execute();
+}
+
+async function storeBlock(
+  tx: Tx,
+  turn: TurnKey,
+  attempt: number,
+  block: Parameters<Journal['putBlock']>[2],
+): Promise<string> {
+  const { task } = await writableTurn(tx, turn, attempt);
+  const json = JSON.stringify(block.content);
+  const call = block.call === undefined ? null : JSON.stringify(block.call);
+  const stored = await tx
+    .selectFrom('block')
+    .selectAll()
+    .where('turn', '=', turn)
+    .where('attempt', '=', attempt)
+    .where('position', '=', block.index)
+    .executeTakeFirst();
+  if (stored) {
+    if (stored.json !== json || stored.call !== call) throw conflict(`block ${block.index} of turn ${turn}`);
+    return task;
+  }
+  await tx.insertInto('block').values({ turn, attempt, position: block.index, json, call }).execute();
+  if (block.say) await appendEvents(tx, task, [{ event: block.say }]);
+  return task;
+}
+
+/** Blocks that come with the end: a call at its own number when that is free, others after all there are. */
+async function addExtra(tx: Tx, row: StoredTurn, extra: readonly AnswerBlock[]): Promise<void> {
+  const { turn, attempt } = row;
+  const rows = await tx
+    .selectFrom('block')
+    .select('position')
+    .where('turn', '=', turn)
+    .where('attempt', '=', attempt)
+    .execute();
+  const taken = new Set(rows.map((one) => one.position));
+  for (const content of extra) {
+    const own = content.type === 'tool_use' && !taken.has(content.block) ? content.block : undefined;
+    const position = own ?? Math.max(-1, ...taken) + 1;
+    taken.add(position);
+    await tx
+      .insertInto('block')
+      .values({ turn, attempt, position, json: JSON.stringify(content), call: null })
+      .execute();
+  }
+}
+
+/** A committed turn whose attempt is gone: what it has stored is the answer. */
+async function closeLeftBehind(tx: Tx, row: StoredTurn, chars: number): Promise<void> {
+  await close(tx, row, 'interrupted', await estimated(tx, row.turn, row.attempt, chars), null);
+}
+
+async function close(tx: Tx, row: StoredTurn, stop: StopReason, used: UsageRow, closing: string | null): Promise<void> {
+  const { turn, attempt, task } = row;
+  const { usage, cost } = used;
+  await settle(tx, task, used);
+  await tx
+    .updateTable('turn')
+    .set({ state: 'closed', stop, usage: JSON.stringify(usage), cost, closing })
+    .where('turn', '=', turn)
+    .execute();
+  await tx
+    .updateTable('task')
+    .set((e) => ({ turns: e('turns', '+', 1) }))
+    .where('id', '=', task)
+    .execute();
+  const event: TaskEvent = {
+    type: 'say',
+    say: 'api_req_finished',
+    turn,
+    attempt,
+    stop,
+    usage,
+    cost,
+    ...(used.estimated ? { estimated: true } : {}),
+  };
+  await appendEvents(tx, task, [{ event }]);
+}
+
+async function retract(tx: Tx, row: StoredTurn, reason: string, used: UsageRow): Promise<void> {
+  const { turn, attempt, task } = row;
+  await settle(tx, task, used);
+  await tx.deleteFrom('block').where('turn', '=', turn).where('attempt', '=', attempt).execute();
+  await tx.updateTable('turn').set({ retracted: attempt }).where('turn', '=', turn).execute();
+  await appendEvents(tx, task, [{ event: { type: 'retract', turn, attempt, reason } }]);
+}

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { CommandSpec } from './layout.js';
+import { CALL_MARKER, TASK_MARKER } from './processes.js';
+
+/** Secrets of Longhaul and its provider, which no command gets. `spec.scrub` adds names to these. */
+export const SCRUBBED_VARIABLES: readonly string[] = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_TLS_CLIENT_CERT_DATA',
+  'TEMPORAL_TLS_CLIENT_KEY_DATA',
+  'LONGHAUL_JOURNAL_URL',
+];
+
+/** Belong to the worker's own process; a Node program that inherits them misbehaves. */
+const INTERNAL_VARIABLES: readonly string[] = ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'NODE_UNIQUE_ID'];
+
+/** Programs that would wait for a person get something that ends at once. */
+const UNATTENDED: Readonly<Record<string, string>> = {
+  TERM: 'dumb',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GH_PAGER: 'cat',
+  MANPAGER: 'cat',
+  SYSTEMD_PAGER: 'cat',
+  AWS_PAGER: '',
+  EDITOR: 'true',
+  VISUAL: 'true',
+  GIT_EDITOR: 'true',
+  GIT_SEQUENCE_EDITOR: 'true',
+  GIT_TERMINAL_PROMPT: '0',
+  SSH_ASKPASS_REQUIRE: 'never',
+  GCM_INTERACTIVE: 'never',
+  PIP_NO_INPUT: '1',
+  DEBIAN_FRONTEND: 'noninteractive',
+  GH_PROMPT_DISABLED: '1',
+};
+
+/** A secret shorter than this is not searched for in other variables: it would match by chance. */
+const MIN_SECRET = 8;
+
+/**
+ * The environment of a command: the worker's own without secrets, such that nothing waits for a person, with the
+ * markers by which its processes are found. A variable that holds a scrubbed secret under another name goes too.
+ */
+export function commandEnvironment(
+  own: NodeJS.ProcessEnv,
+  spec: Pick<CommandSpec, 'task' | 'call' | 'env' | 'scrub' | 'cwd'>,
+): Record<string, string> {
+  const secretNames = new Set([...SCRUBBED_VARIABLES, ...spec.scrub]);
+  const secrets = [...secretNames].map((name) => own[name]?.trim() ?? '').filter((value) => value.length >= MIN_SECRET);
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...own, ...spec.env })) {
+    if (value === undefined || secretNames.has(name) || INTERNAL_VARIABLES.includes(name)) continue;
+    if (secrets.some((secret) => value.includes(secret))) continue;
+    env[name] = value;
+  }
+  return { ...env, ...UNATTENDED, PWD: spec.cwd, [CALL_MARKER]: spec.call, [TASK_MARKER]: spec.task };
+}
+
+/** bash where there is one, else sh. @param path the PATH variable */
+export function findShell(path: string | undefined): string {
+  const dirs = [...(path ?? '').split(delimiter), '/bin', '/usr/bin', '/usr/local/bin'];
+  const bash = dirs
+    .filter((dir) => dir.startsWith('/'))
+    .map((dir) => join(dir, 'bash'))
+    .find((file) => existsSync(file));
+  return bash ?? '/bin/sh';
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunningChild } from './child.js';
+
+/** ms between a death and the next start: doubled each time, from the first again after a life of `FORGIVEN`. */
+const BACKOFF = { first: 200, most: 5_000, forgivenAfter: 30_000 } as const;
+
+export interface KeeperOptions<T extends RunningChild> {
+  /** For the log: `Temporal server`, `worker`. */
+  title: string;
+  /** Starts the child and waits until it is of use; `spawned` is told of the process at once. */
+  start(spawned: (child: RunningChild) => void): Promise<T>;
+  /** Called with the process right after each spawn. */
+  onSpawn(child: RunningChild): void;
+  /** Called after each start that went well. */
+  onReady(child: T): void;
+  log(line: string): void;
+}
+
+/** Keeps one child process running: starts it again whenever it ends, until it is stopped. */
+export class Keeper<T extends RunningChild> {
+  private readonly stopping = new AbortController();
+  private process: RunningChild | undefined;
+  private delay: number = BACKOFF.first;
+  private loop: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: KeeperOptions<T>) {}
+
+  /** First start, tried up to `tries` times. Throws what the last try threw. */
+  async begin(tries: number): Promise<T> {
+    for (let n = 1; ; n++) {
+      try {
+        const child = await this.start();
+        this.loop = this.keep(child);
+        return child;
+      } catch (err) {
+        if (n === tries || this.stopping.signal.aborted) throw err;
+        this.options.log(`${this.options.title} did not start: ${text(err)}`);
+        await this.pause();
+      }
+    }
+  }
+
+  /** Ends the child; it is started again at once. */
+  async restart(graceMs: number): Promise<void> {
+    this.delay = 0;
+    await this.process?.stop(graceMs);
+  }
+
+  /** Ends the child for good, also one that is just starting. */
+  async stop(graceMs: number): Promise<void> {
+    this.stopping.abort();
+    await this.process?.stop(graceMs);
+    await this.loop;
+  }
+
+  private async start(): Promise<T> {
+    this.stopping.signal.throwIfAborted();
+    const child = await this.options.start((spawned) => {
+      this.process = spawned;
+      this.options.onSpawn(spawned);
+      // stopped while this start was still looking for what to start
+      if (this.stopping.signal.aborted) void spawned.stop(0);
+    });
+    this.options.onReady(child);
+    return child;
+  }
+
+  private async keep(first: T): Promise<void> {
+    let child: T | undefined = first;
+    while (!this.stopping.signal.aborted) {
+      const began = Date.now();
+      if (child) {
+        const how = await child.exited;
+        if (this.stopping.signal.aborted) return;
+        this.options.log(`${this.options.title} (process ${child.pid}) ended: ${how}; starting it again`);
+        if (Date.now() - began > BACKOFF.forgivenAfter) this.delay = BACKOFF.first;
+      }
+      await this.pause();
+      child = await this.start().catch((err) => {
+        if (!this.stopping.signal.aborted) this.options.log(`${this.options.title} did not start: ${text(err)}`);
+        return undefined;
+      });
+    }
+    await child?.exited;
+  }
+
+  private async pause(): Promise<void> {
+    await sleep(this.delay, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    this.delay = Math.min(Math.max(this.delay * 2, BACKOFF.first), BACKOFF.most);
+  }
+}
+
+const text = (err: unknown): string => (err instanceof Error ? err.message : String(err));

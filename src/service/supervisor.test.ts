@@ -1,0 +1,148 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { databaseUsers } from '../devserver/server.js';
+import { homePaths } from '../settings/paths.js';
+import { lockHolder } from './lock.js';
+import { packageRoot } from './package.js';
+import { goneWithin, isAlive, processRef } from './processes.js';
+import type { ServiceState } from './service.js';
+import { runSupervisor } from './supervisor.js';
+import { down, readService, up } from './up.js';
+
+const READY = 'process.send({ type: "ready" }); setInterval(() => {}, 1000);';
+
+let home: string;
+const serviceCommand = [process.execPath, join(packageRoot, 'test', 'support', 'stub-service.mjs')];
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'longhaul-service-'));
+});
+
+afterEach(async () => {
+  await down({ home });
+  rmSync(home, { recursive: true, force: true });
+});
+
+const start = (worker = READY) => up({ home, env: { ...process.env, STUB_WORKER: worker }, serviceCommand });
+
+describe('the service', () => {
+  test('many callers get one; down leaves no process and no service.json', async () => {
+    const states = await Promise.all(Array.from({ length: 4 }, () => start()));
+    const [first] = states as [ServiceState];
+    for (const state of states) expect(state).toEqual(first);
+    const refs = [first.pid, first.temporalPid, first.workerPid].map((pid) => processRef(pid));
+    expect(refs.every((ref) => ref !== undefined)).toBe(true);
+    expect(await start()).toEqual(first);
+
+    expect(await down({ home })).toBe(true);
+    for (const ref of refs) expect(ref && isAlive(ref)).toBe(false);
+    expect(existsSync(homePaths(home).service)).toBe(false);
+    expect(await readService(home)).toBeUndefined();
+    expect(databaseUsers(homePaths(home).temporalDb)).toEqual([]);
+    expect(await down({ home })).toBe(false);
+  });
+
+  test('a second supervisor of the same home is refused', async () => {
+    const first = await start();
+    const second = runSupervisor({ home, env: process.env, signal: new AbortController().signal });
+    await expect(second).rejects.toMatchObject({ slug: 'service-busy' });
+    expect(await readService(home)).toEqual(first);
+  });
+
+  test('a killed server and a killed worker come back, at the same address', async () => {
+    const first = await start();
+    process.kill(first.temporalPid, 'SIGKILL');
+    const second = await changed((state) => state.temporalPid !== first.temporalPid);
+    expect({ address: second.address, ui: second.ui }).toEqual({ address: first.address, ui: first.ui });
+    await (await Connection.connect({ address: second.address })).close();
+
+    process.kill(second.workerPid, 'SIGKILL');
+    const third = await changed((state) => state.workerPid !== second.workerPid);
+    expect(processRef(third.workerPid)).toBeDefined();
+
+    process.kill(third.workerPid, 'SIGKILL');
+    process.kill(third.temporalPid, 'SIGKILL');
+    const last = await changed(
+      (state) => state.workerPid !== third.workerPid && state.temporalPid !== third.temporalPid,
+    );
+    expect(last).toMatchObject({ pid: first.pid, address: first.address, started: first.started });
+  });
+
+  test('after a kill -9 of the service the next one ends what it left, and has the same address', async () => {
+    const first = await start();
+    const [service, server, worker] = [first.pid, first.temporalPid, first.workerPid].map((pid) => processRef(pid));
+    process.kill(first.pid, 'SIGKILL');
+    if (service) await goneWithin(service, 5_000);
+    expect(await readService(home)).toBeUndefined();
+    expect(server && isAlive(server)).toBe(true);
+
+    const second = await start();
+    expect(second.address).toBe(first.address);
+    expect(second.pid).not.toBe(first.pid);
+    expect([server, worker].map((ref) => ref && isAlive(ref))).toEqual([false, false]);
+
+    process.kill(second.pid, 'SIGKILL');
+    expect(await down({ home })).toBe(true);
+    expect([second.temporalPid, second.workerPid].map((pid) => processRef(pid))).toEqual([undefined, undefined]);
+  });
+
+  test('a service that is killed, or told to end, while it starts does not stop the caller from getting one', async () => {
+    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+      const starting = start();
+      let holder = lockHolder(homePaths(home).serviceLock);
+      while (!holder) {
+        await sleep(5);
+        holder = lockHolder(homePaths(home).serviceLock);
+      }
+      process.kill(holder.pid, signal);
+      const state = await starting;
+      expect(state.pid).not.toBe(holder.pid);
+      expect(databaseUsers(homePaths(home).temporalDb).map(({ pid }) => pid)).toEqual([state.temporalPid]);
+      await down({ home });
+    }
+  });
+
+  test('a worker that cannot start is an error with the end of its log, and nothing stays', async () => {
+    const failed = start('console.error("no such setting"); process.exit(3);');
+    await expect(failed).rejects.toMatchObject({
+      slug: 'service-failed',
+      message: expect.stringContaining('no such setting') as string,
+    });
+    expect(databaseUsers(homePaths(home).temporalDb)).toEqual([]);
+    const good = await start();
+    expect(good.workerPid).toBeGreaterThan(0);
+  });
+
+  test('the worker is told where Temporal is', async () => {
+    const file = join(home, 'told.json');
+    const write = `require('node:fs').writeFileSync(${JSON.stringify(file)}, JSON.stringify(process.env)); ${READY}`;
+    const state = await start(write);
+    const env = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+    expect(env).toMatchObject({
+      LONGHAUL_HOME: home,
+      TEMPORAL_ADDRESS: state.address,
+      TEMPORAL_NAMESPACE: state.namespace,
+      LONGHAUL_EMBEDDED: '1',
+    });
+  });
+
+  test('ends by itself when no task has been open for the idle time', async () => {
+    const state = await up({ home, env: { ...process.env, LONGHAUL_IDLE_MINUTES: '0.01' }, serviceCommand });
+    const ref = processRef(state.pid);
+    if (ref) expect(await goneWithin(ref, 30_000)).toBe(true);
+    expect(await readService(home)).toBeUndefined();
+    expect(readFileSync(join(homePaths(home).logs, 'service.log'), 'utf8')).toContain('no task has been open');
+  });
+});
+
+async function changed(done: (state: ServiceState) => boolean): Promise<ServiceState> {
+  for (;;) {
+    const state = await readService(home);
+    if (state && done(state)) return state;
+    await sleep(25);
+  }
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findTemporal } from '../devserver/binary.js';
+import { ERROR_SLUGS, type ErrorSlug, LonghaulError } from '../domain/errors.js';
+import { type HomePaths, homePaths } from '../settings/paths.js';
+import { logTail, openLog, readJson } from './files.js';
+import { endLeftovers } from './leftovers.js';
+import { lockHolder } from './lock.js';
+import { packageRoot } from './package.js';
+import { endProcess } from './processes.js';
+import { BUSY_EXIT, type ServiceFailure, type ServiceState } from './service.js';
+
+export interface UpOptions {
+  home: string;
+  env: NodeJS.ProcessEnv;
+  /** Gets a line for people before something slow. */
+  log?: (line: string) => void;
+  /** Limit for the start, without the time for fetching the server. */
+  timeoutMs?: number;
+  /** Replaces the command that runs the service. */
+  serviceCommand?: string[];
+}
+
+/** ms within which a service must be ready; about 2 s on an idle machine. */
+const READY_MS = 90_000;
+
+/** ms that a service gets to end: the graces of its children, and some more. */
+const DOWN_MS = 25_000;
+
+/**
+ * The running service of this home; starts it when there is none and waits until it is ready. Many callers at once
+ * get the same one.
+ * @throws LonghaulError `temporal-binary`, `port-taken`, `service-failed` (with the end of the log)
+ */
+export async function up(options: UpOptions): Promise<ServiceState> {
+  const paths = homePaths(options.home);
+  const running = await readService(options.home);
+  if (running) return running;
+  const binary = await findTemporal(options);
+  const began = Date.now();
+  let started: ChildProcess | undefined;
+  while (Date.now() - began < (options.timeoutMs ?? READY_MS)) {
+    const state = await readService(options.home);
+    if (state) return state;
+    if (!lockHolder(paths.serviceLock)) {
+      throwFailure(paths, began);
+      const code = started?.exitCode;
+      // 0: someone ended it in the meantime, and this caller still wants one
+      if (typeof code === 'number' && code !== BUSY_EXIT && code !== 0)
+        throw notReady(paths, `ended with exit code ${code}`);
+      if (!started || hasEnded(started)) {
+        options.log?.('Starting the Longhaul service.');
+        started = spawnService(options, paths, binary);
+      }
+    }
+    await sleep(25);
+  }
+  throw notReady(paths, 'was not ready in time');
+}
+
+/** Ends the service of this home and waits until its processes are gone. False when there was nothing to end. */
+export async function down({ home }: { home: string }): Promise<boolean> {
+  const paths = homePaths(home);
+  const holder = lockHolder(paths.serviceLock);
+  if (holder) await endProcess(holder, DOWN_MS);
+  const leftovers = await endLeftovers(paths);
+  rmSync(paths.service, { force: true });
+  return holder !== undefined || leftovers > 0;
+}
+
+/** Runs the service in this process until SIGINT, SIGTERM or SIGHUP; its log also goes to stderr, or to `log`. */
+export async function runForeground(options: Pick<UpOptions, 'home' | 'env' | 'log'>): Promise<void> {
+  // loaded here only: clients need none of it
+  const { foreground } = await import('./foreground.js');
+  await foreground({ log: (line) => process.stderr.write(`${line}\n`), ...options });
+}
+
+/** What the running service of this home says of itself; undefined when none is ready. */
+export async function readService(home: string): Promise<ServiceState | undefined> {
+  const paths = homePaths(home);
+  const state = readJson(paths.service) as ServiceState | undefined;
+  return state && lockHolder(paths.serviceLock)?.pid === state.pid ? state : undefined;
+}
+
+function spawnService(options: UpOptions, paths: HomePaths, binary: string): ChildProcess {
+  const [command, ...args] = options.serviceCommand ?? [
+    process.execPath,
+    join(packageRoot, 'dist', 'service', 'main.js'),
+  ];
+  const log = openLog(join(paths.logs, 'service.log'));
+  const child = spawn(command ?? process.execPath, args, {
+    stdio: ['ignore', log, log],
+    detached: true,
+    cwd: options.home,
+    env: { ...options.env, LONGHAUL_HOME: options.home, LONGHAUL_TEMPORAL_CLI: binary },
+  });
+  closeSync(log);
+  child.on('error', () => undefined);
+  child.unref();
+  return child;
+}
+
+const hasEnded = (child: ChildProcess): boolean =>
+  child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+
+/** A failure that was written since `began` is that of the start being waited for. */
+function throwFailure(paths: HomePaths, began: number): void {
+  const failure = readJson(paths.serviceFailure) as ServiceFailure | undefined;
+  if (!failure || failure.at < began) return;
+  const slug = ERROR_SLUGS.find((known) => known === failure.slug) ?? ('service-failed' satisfies ErrorSlug);
+  const more = { ...(failure.kept && { kept: failure.kept }), ...(failure.next && { next: failure.next }) };
+  throw new LonghaulError(slug, failure.message, more);
+}
+
+function notReady(paths: HomePaths, what: string): LonghaulError {
+  const log = join(paths.logs, 'service.log');
+  return new LonghaulError('service-failed', `The service ${what}. The end of its log:\n${logTail(log) || '(empty)'}`, {
+    kept: 'Tasks are unchanged; they go on when the service runs.',
+    next: `Read ${paths.logs}, then try again.`,
+  });
+}

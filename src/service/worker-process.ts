@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DevServer } from '../devserver/server.js';
+import { LonghaulError } from '../domain/errors.js';
+import { type RunningChild, runningChild } from './child.js';
+import { fileSize, logTail, openLog } from './files.js';
+import { packageRoot } from './package.js';
+import { EMBEDDED_VARIABLE } from './service.js';
+
+export interface WorkerStart {
+  home: string;
+  env: NodeJS.ProcessEnv;
+  server: Pick<DevServer, 'address' | 'namespace'>;
+  logFile: string;
+  /** Command and arguments; default: this package's own worker. */
+  command?: string[] | undefined;
+  onSpawn: (child: RunningChild) => void;
+}
+
+/** ms after which a worker that has said nothing, but lives, counts as started. */
+const SILENT_MS = 3_000;
+
+/** Message of a worker process to the service that started it: it polls. */
+export const WORKER_READY = { type: 'ready' } as const;
+
+/** For the worker process: tells the service, if that started it, that the worker polls. */
+export function announceWorkerReady(): void {
+  if (process.connected) process.send?.(WORKER_READY, undefined, undefined, () => undefined);
+}
+
+/**
+ * Starts the worker process and waits until it says that it polls.
+ * @throws LonghaulError `service-failed` with the end of its log when it ends before
+ */
+export async function startWorkerProcess(options: WorkerStart): Promise<RunningChild> {
+  const from = fileSize(options.logFile);
+  const [command, ...args] = options.command ?? defaultCommand();
+  const log = openLog(options.logFile);
+  const child = spawn(command ?? process.execPath, args, {
+    stdio: ['ignore', log, log, 'ipc'],
+    detached: true,
+    cwd: options.home,
+    env: workerEnv(options),
+  });
+  closeSync(log);
+  const ready = new Promise<'ready'>((done) => {
+    child.on('message', (message) => {
+      if ((message as { type?: unknown } | null)?.type === WORKER_READY.type) done('ready');
+    });
+  });
+  const worker = runningChild(child, 'the worker');
+  options.onSpawn(worker);
+  const ended = worker.exited.then((how) => ({ how }));
+  const first = await Promise.race([ready, ended, sleep(SILENT_MS, 'silent' as const, { ref: false })]);
+  if (typeof first === 'string') return worker;
+  const output = logTail(options.logFile, 15, from);
+  throw new LonghaulError(
+    'service-failed',
+    `The worker ended at its start (${first.how}). The end of its log:\n${output || '(empty)'}`,
+    {
+      kept: 'Tasks are unchanged; they go on when a worker runs.',
+      next: `Read ${options.logFile}.`,
+    },
+  );
+}
+
+const defaultCommand = (): string[] => [
+  process.execPath,
+  join(packageRoot, 'bin', 'longhaul.js'),
+  'worker',
+  '--role',
+  'all',
+];
+
+function workerEnv({ env, home, server }: WorkerStart): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_'));
+  return {
+    ...Object.fromEntries(kept),
+    LONGHAUL_HOME: home,
+    TEMPORAL_ADDRESS: server.address,
+    TEMPORAL_NAMESPACE: server.namespace,
+    [EMBEDDED_VARIABLE]: '1',
+  };
+}

@@ -1,0 +1,77 @@
+import { cut } from '../domain/text.js';
+
+/** Lines of the file that an error shows, and how long each may be. */
+const SHOWN_LINES = 20;
+const SHOWN_CHARS = 200;
+
+/**
+ * Tells why a SEARCH text does not match: the stretch of the file that agrees with most of its lines, with line
+ * numbers, and the first line that differs.
+ *
+ * @param lines the file
+ * @param wanted the lines of SEARCH
+ */
+export function describeMiss(lines: string[], wanted: string[]): string {
+  const start = bestStart(lines, wanted) ?? similarLine(lines, wanted);
+  if (start === undefined) {
+    return 'No line of the file resembles the SEARCH text. Read the file again and copy the text from it.';
+  }
+  const from = Math.max(0, start);
+  const shown = lines.slice(from, from + Math.min(wanted.length + 2, SHOWN_LINES));
+  const numbered = shown.map((line, at) => `${from + at + 1} | ${cut(line, SHOWN_CHARS)}`).join('\n');
+  const differs = wanted.findIndex((line, at) => lines[start + at]?.trim() !== line.trim());
+  const there = lines[start + differs];
+  const difference =
+    differs < 0
+      ? ''
+      : `SEARCH line ${differs + 1} is ${quote(wanted[differs] ?? '')}, but line ${start + differs + 1} of the file ` +
+        `${there === undefined ? 'does not exist' : `is ${quote(there)}`}.\n`;
+  return `The nearest text in the file is:\n${numbered}\n${difference}Copy the text exactly as it is in the file.`;
+}
+
+/** Every line that occurs in both votes for the start at which they would lie upon each other. */
+function bestStart(lines: string[], wanted: string[]): number | undefined {
+  const places = new Map<string, number[]>();
+  wanted.forEach((line, at) => {
+    const key = line.trim();
+    if (key === '') return;
+    const known = places.get(key);
+    if (known) known.push(at);
+    else places.set(key, [at]);
+  });
+  const votes = new Map<number, number>();
+  let best: number | undefined;
+  lines.forEach((line, at) => {
+    for (const offset of places.get(line.trim()) ?? []) {
+      const count = (votes.get(at - offset) ?? 0) + 1;
+      votes.set(at - offset, count);
+      if (best === undefined || count > (votes.get(best) ?? 0)) best = at - offset;
+    }
+  });
+  return best;
+}
+
+/** The line that shares most words with the first line of SEARCH that has any. */
+function similarLine(lines: string[], wanted: string[]): number | undefined {
+  const offset = wanted.findIndex((line) => wordsOf(line).size > 0);
+  const words = wordsOf(wanted[offset] ?? '');
+  let best: number | undefined;
+  let bestShare = 0.3;
+  lines.forEach((line, at) => {
+    if (line.length > 2000) return;
+    const others = wordsOf(line);
+    let common = 0;
+    for (const word of words) if (others.has(word)) common++;
+    const share = common / Math.max(words.size, others.size, 1);
+    if (share > bestShare) [best, bestShare] = [at - offset, share];
+  });
+  return best;
+}
+
+function wordsOf(line: string): Set<string> {
+  return new Set(line.match(/[\p{L}\p{N}_]+/gu) ?? []);
+}
+
+function quote(line: string): string {
+  return JSON.stringify(cut(line, SHOWN_CHARS));
+}

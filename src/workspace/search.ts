@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { ToolError } from '../tools/tool.js';
+import { readMatches, type SearchEvent } from './search-events.js';
+
+/** Most results of one search (the original's limit), and the time one may take, in ms. */
+export const MAX_RESULTS = 300;
+export const MAX_SEARCH_MS = 30_000;
+
+const MAX_STDERR_CHARS = 4000;
+
+export interface SearchLine {
+  /** From 1. */
+  line: number;
+  text: string;
+  match: boolean;
+}
+
+export interface SearchFound {
+  /** Files in the order of their paths, relative to `cwd`. */
+  files: { path: string; lines: SearchLine[] }[];
+  results: number;
+  /** Why there may be more results. */
+  incomplete?: 'limit' | 'time';
+  /** What ripgrep could not read. */
+  complaints: string;
+}
+
+export interface Search {
+  /** Real path of a file or directory. */
+  target: string;
+  directory: boolean;
+  /** Real path that results are relative to: the workspace, or, outside of it, the target's directory. */
+  cwd: string;
+  regex: string;
+  /** Glob; with a `/` in it, relative to the target. */
+  filePattern?: string | undefined;
+}
+
+/**
+ * Searches with ripgrep: Rust regular expressions, or PCRE2 where a pattern needs it, with one line of context. Hidden
+ * and binary files, and what .gitignore files from `cwd` downwards ignore, are left out; links are not followed.
+ *
+ * @throws ToolError when the search itself fails, such as for a regular expression that is none
+ */
+export async function searchFiles(search: Search, signal: AbortSignal): Promise<SearchFound> {
+  for (const text of [search.regex, search.filePattern ?? '']) {
+    if (text.includes('\0')) throw new ToolError('A pattern holds a NUL character, which cannot be searched for.');
+  }
+  signal.throwIfAborted();
+  const child = spawn(await ripgrep(), ripgrepArguments(search), {
+    cwd: search.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+    killSignal: 'SIGKILL',
+  });
+  const end = endOf(child);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => {
+    timeout.abort();
+    child.kill('SIGKILL');
+  }, MAX_SEARCH_MS);
+  try {
+    const found = await collect(child);
+    if (found.incomplete) child.kill('SIGKILL');
+    const { code, stderr } = await end;
+    signal.throwIfAborted();
+    if (timeout.signal.aborted) return { ...found, incomplete: 'time' };
+    // Exit code 2 with results: some files could not be read.
+    if (code === 2 && found.results === 0) throw searchFailed(stderr);
+    return { ...found, complaints: stderr };
+  } finally {
+    clearTimeout(timer);
+    child.kill('SIGKILL');
+  }
+}
+
+// Imported late: the module throws on platforms for which it has no binary, and then only searching should fail.
+async function ripgrep(): Promise<string> {
+  try {
+    return (await import('@vscode/ripgrep')).rgPath;
+  } catch (err) {
+    throw new ToolError(`Searching is not possible here: ${err instanceof Error ? err.message : String(err)}`, false);
+  }
+}
+
+function ripgrepArguments(search: Search): string[] {
+  const below = relative(search.cwd, search.target).split(sep).join('/');
+  const options = ['--no-config', '--json', '--context=1', '--sort=path', '--engine=auto', '--crlf'];
+  // Ignore files above the workspace say nothing about it; those of the workspace hold without a repository as well.
+  const ignoring = ['--no-require-git', '--no-ignore-parent', '--no-ignore-global'];
+  if (below !== '' && existsSync(join(search.cwd, '.gitignore'))) ignoring.push('--ignore-file=.gitignore');
+  const glob = search.filePattern ? [`--glob=${globFor(search.filePattern, search.directory ? below : '')}`] : [];
+  return [...options, ...ignoring, ...glob, `--regexp=${search.regex}`, '--', `./${below}`];
+}
+
+/** ripgrep matches globs with a `/` against paths relative to its working directory. */
+function globFor(pattern: string, below: string): string {
+  const bare = pattern.replace(/^!/, '');
+  if (below === '' || !bare.includes('/')) return pattern;
+  const escaped = below.replace(/[\\*?[\]{}!]/g, '\\$&');
+  return `${pattern.startsWith('!') ? '!' : ''}/${escaped}/${bare.replace(/^\//, '')}`;
+}
+
+async function collect(child: ChildProcess): Promise<SearchFound> {
+  const found: SearchFound = { files: [], results: 0, complaints: '' };
+  if (child.stdout === null) return found;
+  for await (const event of readMatches(child.stdout)) {
+    if (event.match && found.results === MAX_RESULTS) return { ...found, incomplete: 'limit' };
+    add(found, event);
+  }
+  return found;
+}
+
+function add(found: SearchFound, { path, line, text, match }: SearchEvent): void {
+  const name = path.replace(/^\.\//, '');
+  let file = found.files.at(-1);
+  if (file?.path !== name) {
+    file = { path: name, lines: [] };
+    found.files.push(file);
+  }
+  file.lines.push({ line, text, match });
+  if (match) found.results++;
+}
+
+function endOf(child: ChildProcess): Promise<{ code: number | null; stderr: string }> {
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
+    if (stderr.length < MAX_STDERR_CHARS) stderr += piece;
+  });
+  return new Promise((settle) => {
+    child.on('error', (err) => settle({ code: 2, stderr: err.message }));
+    child.on('close', (code) => settle({ code, stderr: stderr.trim() }));
+  });
+}
+
+function searchFailed(stderr: string): ToolError {
+  const reason = stderr.slice(0, MAX_STDERR_CHARS) || 'ripgrep ended without saying why';
+  return new ToolError(`The search failed, so nothing is known about matches:\n${reason}`);
+}
+
+/** Directory that results of a target outside the workspace are relative to. */
+export function cwdOutside(target: string, directory: boolean): string {
+  return directory ? target : dirname(target);
+}

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findTemporal } from '../../src/devserver/binary.js';
+import { type DevServer, startDevServer } from '../../src/devserver/server.js';
+import { homePaths } from '../../src/settings/paths.js';
+
+/** A real Temporal server with the product's flags, on a database file of its own. */
+export interface TestServer {
+  /** `host:port`; the same after a restart. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly ui: string;
+  readonly pid: number;
+  /** Ends it with SIGTERM and starts it again on the same database and address. */
+  restart(): Promise<void>;
+  /** Kills it with SIGKILL and waits until it is gone; `restart` brings it back. */
+  kill9(): Promise<void>;
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export async function startTestServer(): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-temporal-'));
+  const paths = homePaths(folder);
+  const binary = await findTemporal({ env: process.env, home: folder });
+  const start = (): Promise<DevServer> =>
+    startDevServer({ binary, paths, logFile: join(paths.logs, 'temporal.log'), env: {} });
+  let server = await start();
+  return {
+    get address() {
+      return server.address;
+    },
+    get namespace() {
+      return server.namespace;
+    },
+    get ui() {
+      return server.ui;
+    },
+    get pid() {
+      return server.pid;
+    },
+    restart: async () => {
+      await server.stop(5_000);
+      server = await start();
+    },
+    kill9: async () => {
+      process.kill(server.pid, 'SIGKILL');
+      await server.exited;
+    },
+    stop: async () => {
+      await server.stop(5_000);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
