@@ -9,7 +9,7 @@ const LOOK_MS = 100;
 
 /** Requests cancellation and waits a little for the task to end. @returns the exit code */
 export async function abortCommand(io: Io, home: string, prefix: string, json: boolean): Promise<number> {
-  const client = await TaskClient.connect({ home, env: io.env });
+  const client = await TaskClient.local({ home, env: io.env });
   try {
     const task = await client.resolve(prefix);
     await client.abort(task);

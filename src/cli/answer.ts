@@ -18,7 +18,7 @@ export async function answerCommand(
   flags: AnswerFlags,
 ): Promise<number> {
   const said = readWords(words, flags.text);
-  const client = await TaskClient.connect({ home, env: io.env });
+  const client = await TaskClient.local({ home, env: io.env });
   try {
     const task = await client.resolve(prefix);
     const answer = fitted(said, await client.openAsks(task));

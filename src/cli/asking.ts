@@ -44,20 +44,8 @@ export async function askLines(
 
 /** The command and the JSON that answer an ask. */
 export function howToAnswer({ ask, reply }: AskEvent, task: string): HowToAnswer {
-  return { command: `longhaul answer ${task} ${ask.id} ${answersOf(ask)}`, json: reply };
-}
-
-function answersOf(ask: Ask): string {
-  switch (ask.kind) {
-    case 'followup':
-      return '"TEXT"';
-    case 'tool':
-    case 'command':
-    case 'mistake_limit_reached':
-      return 'yes|no|"TEXT"';
-    case 'api_req_failed':
-      return 'yes|no';
-  }
+  const answers = ask.kind === 'followup' ? '"TEXT"' : 'yes|no|"TEXT"';
+  return { command: `longhaul answer ${task} ${ask.id} ${answers}`, json: reply };
 }
 
 /** A wait that ends by itself is nothing a person has to see to. */
@@ -90,7 +78,7 @@ export function choicesOf(ask: Ask): string {
     case 'mistake_limit_reached':
       return 'y = go on, n = end the task, or type guidance';
     case 'api_req_failed':
-      return 'y = try again, n = end the task';
+      return 'y = try again, n = end the task, or type words for the model';
   }
 }
 
@@ -107,7 +95,6 @@ export function readTyped(ask: Ask, typed: string): Answer | string {
     const answer = button[1]?.toLowerCase().startsWith('y') ? 'yes' : 'no';
     return { ask: ask.id, answer, ...(button[2] ? { text: button[2] } : {}) };
   }
-  if (ask.kind === 'api_req_failed') return `Please type ${choicesOf(ask)}.`;
   return { ask: ask.id, answer: 'message', text };
 }
 

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { StartedTask } from '../client.js';
+import { LonghaulError } from '../domain/errors.js';
 import { readScript, startFakeModel } from '../fake-model/index.js';
 import { isUsable, profileFromEnv } from '../model/profiles.js';
 import { longhaulHome } from '../settings/paths.js';
@@ -69,7 +70,10 @@ async function example(io: Io): Promise<number> {
 async function ownTask(io: Io, prompt: string | undefined, workspace: string | undefined): Promise<number> {
   if (prompt === undefined) throw badFlag('--workspace needs a prompt: npm start -- "What to do" --workspace DIR.');
   if (!isUsable(profileFromEnv(io.env))) {
-    throw badFlag('A task of your own needs a model: set ANTHROPIC_API_KEY. `npm start` alone plays the demo.');
+    throw new LonghaulError('no-api-key', 'A task of your own needs a model, and ANTHROPIC_API_KEY is not set.', {
+      kept: 'Nothing was started.',
+      next: 'Set it and try again; `npm start` alone plays the demo without a key.',
+    });
   }
   // npm changes to the package's folder; this is where the person is
   const here = io.env.INIT_CWD ?? io.cwd;

@@ -129,7 +129,7 @@ describe('an ask without a terminal', () => {
     await home.log(said.ask('a1', 'followup', { options: ['red', 'blue'] }));
     expect(await code).toBe(3);
     expect(io.text()).toContain('1. red');
-    expect(io.text()).toContain(`Answer with: longhaul answer ${TASK} a1 "TEXT"`);
+    expect(io.text()).toContain(`Answer with:    longhaul answer ${TASK} a1 "TEXT"`);
   });
 
   it('passes over a wait that ends by itself, and one that was answered before', async () => {

@@ -79,26 +79,32 @@ describe('the account for people', () => {
   it('shows the output of a command as it arrives, and bounds it', async () => {
     const out = (offset: number, text: string) =>
       piece(offset, text, { stream: `${CALL}:out`, kind: 'command_output' });
-    const live = await shown([
-      said.command('npm test'),
-      out(0, 'ok 1\nok'),
-      out(7, ' 2\n'),
-      said.output('ok 1\nok 2\n'),
-    ]);
-    expect(live.split('\n')).toEqual(['$ npm test', '  │ ok 1', '  │ ok 2', '  ✓ 1.5 s', '']);
-    const behind = await shown([
-      said.command('execute_command npm test'),
-      out(0, 'ok 1\nok'),
-      said.output('ok 1\nok 2\n'),
-    ]);
-    expect(behind).toBe(live);
+    const result = (output: string) => said.output(`The command finished with exit code 0.\nOutput:\n${output}`);
+    const whole = ['$ npm test', '  │ ok 1', '  │ ok 2', '  → The command finished with exit code 0.  1.5 s', ''];
+    const watched = [
+      [out(0, 'ok 1\nok'), out(7, ' 2\n'), result('ok 1\nok 2')],
+      [out(0, 'ok 1\nok'), result('ok 1\nok 2')],
+      [out(0, 'ok 1\n'), result('ok 1\nok 2')],
+      [result('ok 1\nok 2\n')],
+    ];
+    for (const items of watched) {
+      expect((await shown([said.command('execute_command npm test'), ...items])).split('\n')).toEqual(whole);
+    }
     const lines = `${Array.from({ length: 1000 }, (_, i) => `line ${i}`).join('\n')}\n`;
-    for (const items of [[said.output(lines)], [out(0, lines), said.output(lines)]]) {
+    for (const items of [
+      [result(lines)],
+      [out(0, lines), result(lines)],
+      [out(0, lines.slice(0, 900)), result(lines)],
+    ]) {
       const text = await shown([said.command('seq'), ...items]);
       expect(text.split('\n').length).toBeLessThan(80);
       expect(text).toContain('line 0\n');
       expect(text).toContain('line 999\n');
     }
+    const silent = said.output('The command finished with exit code 0.\nIt printed nothing.');
+    expect(await shown([said.command('true'), silent])).toContain(
+      '→ The command finished with exit code 0. It printed',
+    );
   });
 
   it('lets nothing of the model or a tool act on the terminal', async () => {

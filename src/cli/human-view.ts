@@ -1,17 +1,16 @@
-import type { CallStatus } from '../domain/calls.js';
 import type { ClosedEvent, Partial, SayEvent, StatusEvent, StoredEvent } from '../domain/events.js';
 import { callKey } from '../domain/ids.js';
-import type { Outcome } from '../domain/outcomes.js';
 import type { Journal } from '../journal/journal.js';
 import { type Shown, type ShownStream, Transcript } from '../journal/rebuild.js';
 import { outputStream } from '../journal/streams.js';
 import { askLines } from './asking.js';
-import { CommandOutput } from './command-output.js';
+import { CommandOutput, splitResult } from './command-output.js';
 import { columns, type Io, type Paint, painter } from './io.js';
 import { Neutraliser, neutralise, neutralLine } from './neutral.js';
 import { Screen } from './screen.js';
 import { count, duration, fitTo, money, tokens } from './text.js';
 import type { RunEnd, TaskHead, View } from './view.js';
+import { commandOf, mark, outcomeWords, styleOf } from './words.js';
 
 type CallEnd = Extract<SayEvent, { say: 'tool_result' | 'command_output' }>;
 type Final = Extract<Shown, { final: StoredEvent }>;
@@ -70,7 +69,7 @@ export class HumanView implements View {
     if (outcome.outcome === 'completed' && !this.resultShown) this.result(end.result ?? '');
     if (outcome.outcome === 'needs_human') {
       this.screen.line(this.paint('yellow', `The task waits for a person: ${neutralLine(outcome.question)}`));
-      this.screen.line(`Answer with: ${end.answer?.command ?? `longhaul show ${end.task}`}`);
+      this.screen.line(`Answer with:    ${end.answer?.command ?? `longhaul show ${end.task}`}`);
       this.screen.line(`Come back with: longhaul attach ${end.task}`);
     }
     if (end.unconfirmed) {
@@ -176,7 +175,7 @@ export class HumanView implements View {
         this.toolResult(event);
         return;
       case 'command_output':
-        this.commandResult(event, shown.rest);
+        this.commandResult(event);
         return;
       case 'completion_result':
         this.result(event.text);
@@ -212,13 +211,16 @@ export class HumanView implements View {
     this.screen.line(this.paint(styleOf(event.status), line));
   }
 
-  private commandResult(event: CallEnd, rest: string | undefined): void {
+  private commandResult(event: CallEnd): void {
     const stream = outputStream(event.call);
-    const more = rest === undefined ? undefined : this.clean(stream, rest) + (this.neutral.get(stream)?.flush() ?? '');
+    this.commands.piece(stream, this.neutral.get(stream)?.flush() ?? '');
     this.neutral.delete(stream);
-    this.commands.finish(stream, neutralise(event.text), more);
-    const words = event.status === 'done' ? '' : ` ${event.status}`;
-    this.screen.line(this.paint(styleOf(event.status), `  ${mark(event.status)}${words} ${duration(event.ms)}`));
+    const { statement, output } = splitResult(neutralise(event.text));
+    this.commands.finish(stream, output);
+    // a command that ran is "done", whatever its exit code; the statement tells
+    const sign = event.status === 'done' ? '→' : mark(event.status);
+    const line = this.fitted(`  ${sign} ${neutralLine(statement)}  ${duration(event.ms)}`);
+    this.screen.line(this.paint(event.status === 'done' ? 'dim' : styleOf(event.status), line));
   }
 
   private status(event: StatusEvent): void {
@@ -267,56 +269,5 @@ export class HumanView implements View {
 
   private fitted(text: string): string {
     return fitTo(text, columns(this.io));
-  }
-}
-
-/** The summary of a call begins with the tool's name; a command stands for itself. */
-function commandOf({ tool, summary }: { tool: string; summary: string }): string {
-  const line = neutralLine(summary);
-  return line.startsWith(`${tool} `) ? line.slice(tool.length + 1) : line;
-}
-
-/** `completed`, or what ended the task, in one line. */
-export function outcomeWords(outcome: Outcome): string {
-  switch (outcome.outcome) {
-    case 'completed':
-    case 'cancelled':
-      return outcome.outcome;
-    case 'budget':
-      return `ended by its budget (${outcome.limit}): ${neutralLine(outcome.message)}`;
-    case 'failed':
-      return `failed (${outcome.class}): ${neutralLine(outcome.message)}`;
-  }
-}
-
-function mark(status: CallStatus): string {
-  switch (status) {
-    case 'done':
-      return '✓';
-    case 'error':
-      return '✗';
-    case 'denied':
-      return '✗ denied';
-    case 'skipped':
-      return '- skipped';
-    case 'interrupted':
-      return '! interrupted';
-    case 'unknown':
-      return '! outcome unknown';
-  }
-}
-
-function styleOf(status: CallStatus): 'green' | 'red' | 'yellow' | 'dim' {
-  switch (status) {
-    case 'done':
-      return 'green';
-    case 'error':
-      return 'red';
-    case 'denied':
-    case 'interrupted':
-    case 'unknown':
-      return 'yellow';
-    case 'skipped':
-      return 'dim';
   }
 }

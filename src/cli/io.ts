@@ -32,7 +32,7 @@ export function processIo(): Io {
 /** Columns to lay tables and one-line entries out for. Not a terminal: wide enough for any of them. */
 export function columns(io: Io): number {
   if (!io.stdout.isTTY) return 160;
-  return Math.max(40, io.stdout.columns ?? 80);
+  return Math.max(40, io.stdout.columns || 80);
 }
 
 export function printLine(io: Io, text: string): void {

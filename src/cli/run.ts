@@ -29,7 +29,7 @@ export interface RunFlags {
 export async function runCommand(io: Io, home: string, argument: string | undefined, flags: RunFlags): Promise<number> {
   const request = startRequest(io, await readPrompt(io, argument, flags.promptFile), flags);
   const signals = new StopSignals(io);
-  const client = await TaskClient.connect({ home, env: io.env });
+  const client = await TaskClient.local({ home, env: io.env });
   try {
     const started = await client.start(request);
     const onAsk = onAskOf(io, flags);

@@ -7,7 +7,7 @@ export async function sendCommand(io: Io, home: string, prefix: string, text: st
   if (text.trim() === '') {
     throw new LonghaulError('prompt-empty', 'The message is empty.', { kept: 'Nothing was sent.' });
   }
-  const client = await TaskClient.connect({ home, env: io.env });
+  const client = await TaskClient.local({ home, env: io.env });
   try {
     const task = await client.resolve(prefix);
     const { state } = await client.send(task, text);

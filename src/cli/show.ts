@@ -1,13 +1,13 @@
 import { TaskClient } from '../client.js';
-import { isOpen, type Outcome } from '../domain/outcomes.js';
+import { isOpen } from '../domain/outcomes.js';
 import { askLines, howToAnswer } from './asking.js';
-import { outcomeWords } from './human-view.js';
 import { type Io, painter, printJson, printLine } from './io.js';
 import { LogState, storedEvents } from './log-state.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { requireTask, shownStatus, uiPage } from './task-row.js';
 import { taskJson } from './tasks.js';
 import { count, duration, money, tokens } from './text.js';
+import { outcomeWords } from './words.js';
 
 /** State of one task, its open asks with how to answer them, its totals; needs no service. @returns the exit code */
 export async function showCommand(io: Io, home: string, prefix: string, json: boolean): Promise<number> {
@@ -51,7 +51,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
       ['started', new Date(row.created).toLocaleString()],
       ['totals', `${count(row.turns, 'turn')}, ${count(requests, 'request')}, ${tokens(usage)}, ${money(cost)}`],
       ...(ui ? [['Temporal UI', ui]] : []),
-      ...(outcome ? [['outcome', outcomeOf(outcome)]] : []),
+      ...(outcome ? [['outcome', outcomeWords(outcome)]] : []),
     ];
     for (const [name, value] of lines) printLine(io, `${`${name}:`.padEnd(13)}${value}`);
     for (const ask of asks) {
@@ -63,10 +63,6 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
   } finally {
     await client.close();
   }
-}
-
-function outcomeOf(outcome: Outcome): string {
-  return outcomeWords(outcome);
 }
 
 function noWorkerHint(status: string): string {

@@ -1,7 +1,7 @@
 import type { Message } from '../domain/blocks.js';
 
 /** Characters a token has at least in nearly all text: an estimate on the safe side. */
-export const CHARS_PER_TOKEN = 3;
+export const CHARS_PER_TOKEN = 3.5;
 
 /** Stands where turns were left out. */
 export const LEFT_OUT =

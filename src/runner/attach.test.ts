@@ -52,6 +52,10 @@ describe('how a command ends', () => {
     expect(rest.split('\n')).not.toContain('sleep 602');
   });
 
+  test('a timeout shorter than the start', async () => {
+    expect(await run('sleep 600', { timeoutMs: 1 })).toMatchObject({ end: 'timed_out' });
+  });
+
   test('running it again tells how it ended', async () => {
     const bench = commandBench();
     const request = bench.request(`echo x >> ${bench.counter}; echo out; exit 5`);

@@ -11,6 +11,7 @@ import {
   createWhole,
   files,
   makeDir,
+  readClaim,
   readExit,
   readSpec,
   requestCancel,
@@ -26,7 +27,10 @@ export interface RunCommand {
   dir: string;
   spec: Omit<CommandSpec, 'v' | 'boot' | 'maxOutputBytes'> & { maxOutputBytes?: number };
   signal?: AbortSignal;
-  /** Why `signal` fired: `cancel` ends the command, `detach` leaves it running and throws {@link CommandDetached}. */
+  /**
+   * Why `signal` fired: `cancel` (also when this is absent) ends the command, `detach` leaves it running and throws
+   * {@link CommandDetached}.
+   */
   stopKind?: () => 'cancel' | 'detach';
   /** Gets the first {@link SEGMENT_BYTES} of the output in order, from the first byte on, also when attaching. */
   onOutput?: (bytes: Buffer) => void;
@@ -180,12 +184,10 @@ async function agreeOnSpec(dir: string, wanted: RunCommand['spec']): Promise<Com
     boot: bootId(),
   };
   const isNew = readSpec(dir) === undefined && createWhole(files.spec(dir), JSON.stringify(spec));
-  if (isNew) {
-    await syncFile(files.spec(dir));
-    for (const path of [dir, dirname(dir), dirname(dirname(dir))]) await syncFile(path);
-    return spec;
+  if (isNew || readClaim(dir).number === 0) {
+    for (const path of [files.spec(dir), dir, dirname(dir), dirname(dirname(dir))]) await syncFile(path);
   }
-  const agreed = readSpec(dir);
+  const agreed = isNew ? spec : readSpec(dir);
   if (agreed?.command === spec.command && agreed.cwd === spec.cwd) return agreed;
   throw new LonghaulError('internal', 'The folder of this command holds another command.', {
     kept: 'Nothing was run.',

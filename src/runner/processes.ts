@@ -9,7 +9,7 @@ export const TASK_MARKER = 'LONGHAUL_TASK';
 export interface ProcessInfo {
   pid: number;
   parent: number;
-  /** 0 where the system does not say */
+  /** Where the system does not say: the process group */
   session: number;
   start: string;
   call?: string;
@@ -127,17 +127,20 @@ function markers(find: (name: string) => string | undefined): Pick<ProcessInfo, 
 
 /** `ps` prints the environment behind the command line, separated by blanks only. */
 function listByPs(): ProcessInfo[] {
-  const ps = spawnSync('ps', ['axeww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8', maxBuffer: 64 << 20 });
+  const ps = spawnSync('ps', ['axeww', '-o', 'pid=,ppid=,pgid=,stat=,command='], {
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
+  });
   const infos: ProcessInfo[] = [];
   for (const line of (ps.stdout ?? '').split('\n')) {
-    const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s(.*)$/.exec(line);
-    if (match === null || match[3]?.startsWith('Z')) continue;
-    const text = ` ${match[4] ?? ''}`;
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s(.*)$/.exec(line);
+    if (match === null || match[4]?.startsWith('Z')) continue;
+    const text = ` ${match[5] ?? ''}`;
     const found = markers((name) => new RegExp(`\\s${name}=(\\S+)`).exec(text)?.[1]);
     const pid = Number(match[1]);
     // asking for the start of every process would cost a process each
     const start = found.call === undefined ? '' : (identify(pid)?.start ?? '');
-    infos.push({ pid, parent: Number(match[2]), session: 0, start, ...found });
+    infos.push({ pid, parent: Number(match[2]), session: Number(match[3]), start, ...found });
   }
   return infos;
 }

@@ -15,6 +15,7 @@ import {
   isCancelRequested,
   type RunnerClaim,
   readBegan,
+  takeBegan,
   writeExit,
 } from './layout.js';
 import { OutputWriter } from './output.js';
@@ -24,6 +25,8 @@ import { endProcesses, findProcesses, type Quarry } from './processes.js';
 const CANCEL_POLL_MS = 100;
 /** After the shell has ended: how long a background child may keep the output open before the command counts as ended, ms. */
 const LINGER_MS = 500;
+/** How often a runner looks whether what its command left in the background still lives, ms. */
+const BACKGROUND_POLL_MS = 10_000;
 /** Linux refuses a single argument of 128 KB; a longer command goes through a file. */
 const MAX_ARGUMENT_BYTES = 100_000;
 
@@ -104,7 +107,7 @@ export async function runClaimed(
   const closed = new Promise<void>((resolve) => output.once('close', resolve));
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let forced: CommandEndKind | undefined;
-  let byItself = true;
+  let byItself = false;
   let ended: () => void = () => {};
   const allEnded = new Promise<void>((resolve) => {
     ended = resolve;
@@ -129,16 +132,19 @@ export async function runClaimed(
 
   await Promise.race([exited, allEnded]);
   if (forced) await allEnded;
-  await Promise.race([closed, delay(LINGER_MS)]);
+  await Promise.race([Promise.all([exited, closed]), delay(LINGER_MS)]);
   clearTimeout(timer);
   kept = false;
   writer.close();
+  // ended so early that its shell had not begun: then nobody may begin it any more
+  if (forced && readBegan(dir) === undefined) takeBegan(dir, claim.id);
   if (readBegan(dir)?.claim !== claim.id) return;
 
   const { exitCode: code, signalCode: signal } = child;
-  const end = byItself || forced === undefined ? (signal === null ? 'exited' : 'signalled') : forced;
+  const own = signal === null ? 'exited' : 'signalled';
+  const end = byItself ? own : (forced ?? own);
   await finish({ end, code, signal, living: forced ? 0 : await countLiving(quarry) });
-  await closed;
+  await Promise.race([closed, untilGone(quarry)]);
   if (forced) await allEnded;
   clearInterval(poll);
 }
@@ -179,6 +185,12 @@ function quarryOf(spec: CommandSpec, shell: number): Quarry {
     marked: (info) => info.call === spec.call && info.task === spec.task,
     ...(start !== undefined && { session: { leader: shell, start } }),
   };
+}
+
+/** Until nothing of the command lives: whoever else still holds its output open is not waited for. */
+async function untilGone(quarry: Quarry): Promise<void> {
+  do await delay(BACKGROUND_POLL_MS);
+  while (findProcesses(quarry).length > 0);
 }
 
 /** Processes that outlive the shell. What is just going away is not counted. */

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { CallKey, TaskId } from '../domain/ids.js';
 import { lookAt } from './claim.js';
 import { cancelBeforeStart, concludeLost, endWithoutRunner } from './conclude.js';
@@ -93,6 +93,7 @@ export async function sweepCommands(options: {
     if (exit === undefined || now - exit.ended < keep) continue;
     rmSync(dir, { recursive: true, force: true });
     removed++;
+    if (names(dirname(dir)).length === 0) rmSync(dirname(dir), { recursive: true, force: true });
   }
   return { ended: ended + lost, removed };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, type FakeModel, manyCalls, startFakeModel } from '../../src/fake-model/index.js';
+import { call, type FakeModel, finish, startFakeModel } from '../../src/fake-model/index.js';
 import { readService } from '../../src/service/up.js';
 import { runCli } from '../support/world.js';
 
@@ -22,7 +22,16 @@ describe('a long task on the embedded service', () => {
   let env: NodeJS.ProcessEnv;
 
   beforeAll(async () => {
-    model = await startFakeModel({ responder: manyCalls(CALLS, (i) => call('read_file', { path: `f${i % 7}.txt` })) });
+    // Counts requests itself: the conversation outgrows the window, so its messages do not tell the turn.
+    let requests = 0;
+    model = await startFakeModel({
+      responder: () => {
+        const i = requests++;
+        const next =
+          i < CALLS ? call('read_file', { path: `f${i % 7}.txt` }) : call('attempt_completion', { result: 'read' });
+        return [next, finish()];
+      },
+    });
     home = mkdtempSync(join(tmpdir(), 'longhaul-home-'));
     workspace = mkdtempSync(join(tmpdir(), 'longhaul-ws-'));
     const kept = Object.entries(process.env).filter(([name]) => !/^(ANTHROPIC_|TEMPORAL_|LONGHAUL_HOME)/.test(name));

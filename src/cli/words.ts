@@ -1,0 +1,55 @@
+import type { CallStatus } from '../domain/calls.js';
+import type { Outcome } from '../domain/outcomes.js';
+import { neutralLine } from './neutral.js';
+
+/** The summary of a call begins with the tool's name; a command stands for itself. */
+export function commandOf({ tool, summary }: { tool: string; summary: string }): string {
+  const line = neutralLine(summary);
+  return line.startsWith(`${tool} `) ? line.slice(tool.length + 1) : line;
+}
+
+/** `completed`, or what ended the task, in one line. */
+export function outcomeWords(outcome: Outcome): string {
+  switch (outcome.outcome) {
+    case 'completed':
+    case 'cancelled':
+      return outcome.outcome;
+    case 'budget':
+      return `ended by its budget (${outcome.limit}): ${neutralLine(outcome.message)}`;
+    case 'failed':
+      return `failed (${outcome.class}): ${neutralLine(outcome.message)}`;
+  }
+}
+
+/** How a call ended, as it stands before its line. */
+export function mark(status: CallStatus): string {
+  switch (status) {
+    case 'done':
+      return '✓';
+    case 'error':
+      return '✗';
+    case 'denied':
+      return '✗ denied';
+    case 'skipped':
+      return '- skipped';
+    case 'interrupted':
+      return '! interrupted';
+    case 'unknown':
+      return '! outcome unknown';
+  }
+}
+
+export function styleOf(status: CallStatus): 'green' | 'red' | 'yellow' | 'dim' {
+  switch (status) {
+    case 'done':
+      return 'green';
+    case 'error':
+      return 'red';
+    case 'denied':
+    case 'interrupted':
+    case 'unknown':
+      return 'yellow';
+    case 'skipped':
+      return 'dim';
+  }
+}
