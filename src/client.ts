@@ -312,7 +312,7 @@ export class TaskClient {
       const outcome = { outcome: 'failed', class: 'internal', message: 'The workflow could not be started.' } as const;
       const totals = await this.journal.totals(input.task);
       const event = { type: 'closed', outcome, totals: { ...totals, turns: 0 } } as const;
-      if (!input.state) await this.journal.append(input.task, [{ key: 'not-started', event }]);
+      await this.journal.append(input.task, [{ event }]);
       throw err;
     }
   }
@@ -328,6 +328,7 @@ export class TaskClient {
     const next: CarriedState = { ...state, ...renewed, startedAt: now, mistakes: 0, followUp: true };
     next.notices = [...state.notices, 'follow_up'];
     await this.checkFree(row.workspace);
+    await this.journal.append(task, [{ event: { type: 'status', status: 'starting' } }]);
     await this.startWorkflow({ ...input, state: next }, row.title);
     return { state: 'follow_up' };
   }

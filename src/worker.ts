@@ -9,10 +9,15 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivities } from './activities/index.js';
+import { isOpen } from './domain/outcomes.js';
 import { hostQueue, TASK_QUEUE } from './domain/queues.js';
 import type { Journal } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
+import { dropSpareRunner, prepareRunner } from './runner/spare.js';
+import { sweepCommands } from './runner/sweep.js';
 import { workerConnection } from './service/connect.js';
+import { announceWorkerReady } from './service/worker-process.js';
+import { homePaths } from './settings/paths.js';
 
 /** `workflow` decides, `host` does what needs the workspaces on its disk, `all` is both on one queue. */
 export type WorkerRole = 'all' | 'workflow' | 'host';
@@ -28,6 +33,8 @@ export interface RunWorkerOptions {
 /** A host whose lease has run out has no worker (design.md 8). */
 const LEASE_TTL_MS = 10_000;
 const LEASE_RENEW_MS = 3_000;
+/** design.md 5: at start and every 10 s. */
+const SWEEP_MS = 10_000;
 
 /**
  * Runs a worker until SIGTERM or SIGINT, then lets running activities end for 3 s and leaves the rest to a successor.
@@ -43,6 +50,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const journal = await openJournal({ home });
   const connection = await NativeConnection.connect(where);
   const lease = role === 'workflow' ? undefined : await holdLease(journal, { host, queue, pid: process.pid });
+  const sweeper = role === 'workflow' ? undefined : sweep(journal, homePaths(home).commands);
   try {
     const worker = await Worker.create({
       connection,
@@ -58,8 +66,13 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
       shutdownGraceTime: '3s',
       shutdownForceTime: '8s',
     });
-    await worker.run();
+    if (role !== 'workflow') prepareRunner();
+    const running = worker.run();
+    announceWorkerReady();
+    await running;
   } finally {
+    clearInterval(sweeper);
+    dropSpareRunner();
     await lease?.drop();
     await connection.close();
     await journal.close();
@@ -91,6 +104,23 @@ async function holdLease(journal: Journal, lease: { host: string; queue: string;
       await journal.dropLease(lease.host).catch(() => undefined);
     },
   };
+}
+
+/** Ends what belongs to tasks that have ended: terminating a workflow runs no cleanup. */
+function sweep(journal: Journal, commandsDir: string): NodeJS.Timeout {
+  let busy = false;
+  const isOpenTask = async (task: string) => {
+    const row = await journal.getTask(task);
+    return row !== undefined && isOpen(row.status);
+  };
+  const once = async () => {
+    if (busy) return;
+    busy = true;
+    await sweepCommands({ commandsDir, isOpen: isOpenTask }).catch(() => undefined);
+    busy = false;
+  };
+  void once();
+  return setInterval(() => void once(), SWEEP_MS);
 }
 
 function installRuntime(env: NodeJS.ProcessEnv): void {

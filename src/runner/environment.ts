@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { EMBEDDED_VARIABLE } from '../service/service.js';
 import type { CommandSpec } from './layout.js';
 import { CALL_MARKER, TASK_MARKER } from './processes.js';
 
@@ -15,6 +16,9 @@ export const SCRUBBED_VARIABLES: readonly string[] = [
 
 /** Belong to the worker's own process; a Node program that inherits them misbehaves. */
 const INTERNAL_VARIABLES: readonly string[] = ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'NODE_UNIQUE_ID'];
+
+/** Set by the service for its own worker only: they lead to Longhaul's own Temporal server. */
+const SERVICE_VARIABLES: readonly string[] = [EMBEDDED_VARIABLE, 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
 
 /** Programs that would wait for a person get something that ends at once. */
 const UNATTENDED: Readonly<Record<string, string>> = {
@@ -50,9 +54,10 @@ export function commandEnvironment(
 ): Record<string, string> {
   const secretNames = new Set([...SCRUBBED_VARIABLES, ...spec.scrub]);
   const secrets = [...secretNames].map((name) => own[name]?.trim() ?? '').filter((value) => value.length >= MIN_SECRET);
+  const internal = own[EMBEDDED_VARIABLE] ? [...INTERNAL_VARIABLES, ...SERVICE_VARIABLES] : INTERNAL_VARIABLES;
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries({ ...own, ...spec.env })) {
-    if (value === undefined || secretNames.has(name) || INTERNAL_VARIABLES.includes(name)) continue;
+    if (value === undefined || secretNames.has(name) || internal.includes(name)) continue;
     if (secrets.some((secret) => value.includes(secret))) continue;
     env[name] = value;
   }

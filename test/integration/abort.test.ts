@@ -94,7 +94,7 @@ describe('abort', () => {
     ));
 
   it('around the hand-over to a new run', async () => {
-    const responder = manyCalls(1_000, () => call('read_file', { path: 'a.txt' }));
+    const responder = manyCalls(1_000, () => call('list_files', { path: '.' }));
     const nearlyFull = (events: number) => (task: string) => {
       let first: string | undefined;
       return until(async () => {
