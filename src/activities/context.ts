@@ -14,6 +14,18 @@ export interface ActivityDeps {
 /** How often a running activity says that it lives, whatever it is doing. */
 const HEARTBEAT_MS = 1_000;
 
+/**
+ * Orders the executions of one thing within a run: a later activity, or a later attempt of one, is greater. Temporal hands
+ * a retry even to a worker that is stopped, and that one begins with it when it wakes up.
+ */
+export function dispatchOrder(): number {
+  const { activityId, attempt } = Context.current().info;
+  return Number(activityId) * ATTEMPTS + attempt;
+}
+
+/** More attempts than one activity can have: one a second for two years. */
+const ATTEMPTS = 2 ** 26;
+
 /** Why an activity has to stop: only a real cancel may end processes or undo; all else leaves them to a successor. */
 export function stopKind(): 'cancel' | 'detach' {
   return Context.current().cancellationDetails?.cancelRequested ? 'cancel' : 'detach';

@@ -8,7 +8,7 @@ import { Superseded, type ToolResultRow } from '../journal/journal.js';
 import { homePaths } from '../settings/paths.js';
 import { findTool, parseArguments } from '../tools/registry.js';
 import { type Prepared, type RunContext, type Tool, ToolError, type ToolOutcome } from '../tools/tool.js';
-import { type ActivityDeps, stopKind } from './context.js';
+import { type ActivityDeps, dispatchOrder, stopKind } from './context.js';
 import { callBlock } from './prepare-call.js';
 
 /** Longest text of a result that the task log shows; the whole of it is in the conversation. */
@@ -28,7 +28,7 @@ export async function runTool(input: ToolInput, deps: ActivityDeps): Promise<Too
   if ('problem' in args) throw new Error(`The arguments of ${input.call} no longer parse: ${args.problem}`);
 
   const started = Date.now();
-  const execution = await journal.claimCall(input.task, input.call);
+  const execution = await journal.claimCall(input.task, input.call, dispatchOrder());
   const outcome = await execute(tool, args.ok, input, execution, deps);
   const text = outcome.text.trim() === '' ? '(no output)' : outcome.text;
   const row: ToolResultRow = {

@@ -17,7 +17,7 @@ import { systemPrompt } from '../prompts/system.js';
 import { offeredTools } from '../tools/registry.js';
 import { Attempt } from './attempt.js';
 import { firstPage } from './call-pages.js';
-import { type ActivityDeps, stopKind } from './context.js';
+import { type ActivityDeps, dispatchOrder, stopKind } from './context.js';
 import { gather } from './gather.js';
 
 /**
@@ -34,16 +34,21 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
   if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, cost: 0 };
 
   const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };
-  const claim = await journal.claimTurn({ task: input.task, turn: input.turn }, head, {
-    model: model.api,
-    tokens: reserved.inputTokens + reserved.outputTokens,
-    cost: costOf(model, reserved),
-    estimate: {
-      inputTokens: request.inputEstimate,
-      inputCost: costOf(model, { ...NO_USAGE, inputTokens: request.inputEstimate }),
-      outputPrice: costOf(model, { ...NO_USAGE, outputTokens: 1 }),
+  const claim = await journal.claimTurn(
+    { task: input.task, turn: input.turn },
+    head,
+    {
+      model: model.api,
+      tokens: reserved.inputTokens + reserved.outputTokens,
+      cost: costOf(model, reserved),
+      estimate: {
+        inputTokens: request.inputEstimate,
+        inputCost: costOf(model, { ...NO_USAGE, inputTokens: request.inputEstimate }),
+        outputPrice: costOf(model, { ...NO_USAGE, outputTokens: 1 }),
+      },
     },
-  });
+    dispatchOrder(),
+  );
   if (claim.claim === 'closed') return answered(claim.turn);
   const started = { type: 'say', say: 'api_req_started', turn: input.turn, attempt: claim.attempt } as const;
   await journal.append(input.task, [{ event: { ...started, number: input.number, model: model.api } }]);

@@ -10,8 +10,14 @@ describe('readAnswer', () => {
     [' No ', { answer: 'no' }],
     ['use tabs', { answer: 'message', text: 'use tabs' }],
     ['{"ask":"a","answer":"yes"}', { ask: 'a', answer: 'yes' }],
-    [{ ask: 'a', answer: 'yesButtonClicked', text: 'go' }, { ask: 'a', answer: 'yes', text: 'go' }],
-    [{ answer: 'message', text: 'hi' }, { answer: 'message', text: 'hi' }],
+    [
+      { ask: 'a', answer: 'yesButtonClicked', text: 'go' },
+      { ask: 'a', answer: 'yes', text: 'go' },
+    ],
+    [
+      { answer: 'message', text: 'hi' },
+      { answer: 'message', text: 'hi' },
+    ],
     [{ text: 'hi' }, { answer: 'message', text: 'hi' }],
     [{ answer: 'tabs, please' }, { answer: 'message', text: 'tabs, please' }],
     [{ textRef: { blob: 'b', bytes: 9 } }, { answer: 'message', textRef: { blob: 'b', bytes: 9 } }],
@@ -19,16 +25,26 @@ describe('readAnswer', () => {
     expect(readAnswer(raw)).toEqual({ answer });
   });
 
-  it.each([null, 7, [], '', '  ', '{"ask":', {}, { answer: 3 }, { ask: 1, answer: 'yes' }, { answer: 'message' }, { textRef: 'x' }])(
-    'refuses %j as malformed',
-    (raw) => {
-      expect(readAnswer(raw)).toMatchObject({ refusal: { reason: 'malformed' } });
-    },
-  );
+  it.each([
+    null,
+    7,
+    [],
+    '',
+    '  ',
+    '{"ask":',
+    {},
+    { answer: 3 },
+    { ask: 1, answer: 'yes' },
+    { answer: 'message' },
+    { textRef: 'x' },
+  ])('refuses %j as malformed', (raw) => {
+    expect(readAnswer(raw)).toMatchObject({ refusal: { reason: 'malformed' } });
+  });
 
   it('refuses a text that would not fit a payload', () => {
     const text = 'x'.repeat(MAX_INLINE_ANSWER + 1);
-    for (const raw of [text, { answer: 'yes', text }]) expect(readAnswer(raw)).toMatchObject({ refusal: { reason: 'too_long' } });
+    for (const raw of [text, { answer: 'yes', text }])
+      expect(readAnswer(raw)).toMatchObject({ refusal: { reason: 'too_long' } });
   });
 
   it('never throws, whatever arrives', () => {
@@ -57,6 +73,8 @@ describe('findAsk', () => {
     expect(findAsk({ answer: 'yes' }, [], [])).toMatchObject({ refusal: { reason: 'no_open_ask' } });
     expect(findAsk({ answer: 'yes' }, open, [])).toMatchObject({ refusal: { reason: 'ambiguous' } });
     expect(findAsk({ answer: 'yes', ask: 'z' }, open, [])).toMatchObject({ refusal: { reason: 'stale_ask' } });
-    expect(findAsk({ answer: 'yes', ask: 'z' }, open, ['z'])).toMatchObject({ refusal: { reason: 'already_answered' } });
+    expect(findAsk({ answer: 'yes', ask: 'z' }, open, ['z'])).toMatchObject({
+      refusal: { reason: 'already_answered' },
+    });
   });
 });

@@ -22,7 +22,10 @@ describe('afterFailure', () => {
     expect(afterFailure(failure('rate_limit', 1e12), 0)).toEqual({ step: 'park', delayMs: 7 * 24 * 3_600_000 });
   });
 
-  it.each(['auth', 'not_found', 'bad_request', 'too_large', 'context_window'] as const)('never repeats %s by itself', (kind) => {
-    expect(afterFailure(failure(kind), 0)).toEqual({ step: 'ask' });
-  });
+  it.each(['auth', 'not_found', 'bad_request', 'too_large', 'context_window'] as const)(
+    'never repeats %s by itself',
+    (kind) => {
+      expect(afterFailure(failure(kind), 0)).toEqual({ step: 'ask' });
+    },
+  );
 });

@@ -11,15 +11,21 @@ import { wrote } from './wake.js';
 
 export function callStore(ctx: Context) {
   return {
-    async claimCall(task, call) {
+    async claimCall(task, call, dispatch = 0) {
       const row = await ctx.db.write((tx) =>
         tx
           .insertInto('call')
-          .values({ call, task, execution: 1, intent: null })
-          .onConflict((on) => on.column('call').doUpdateSet((e) => ({ execution: e('call.execution', '+', 1) })))
+          .values({ call, task, execution: 1, dispatch, intent: null })
+          .onConflict((on) =>
+            on
+              .column('call')
+              .doUpdateSet((e) => ({ execution: e('call.execution', '+', 1), dispatch }))
+              .where('call.dispatch', '<=', dispatch),
+          )
           .returning('execution')
-          .executeTakeFirstOrThrow(),
+          .executeTakeFirst(),
       );
+      if (!row) throw new Superseded(`call ${call}`);
       return row.execution;
     },
 

@@ -151,9 +151,16 @@ export interface Journal {
    * Claims the next attempt of a turn, in one transaction: an older attempt that is still open is retracted (its final
    * `say` events and partials by a `retract` event, its reservation settled as `estimated` usage); a committed row is
    * closed with the blocks it has, stop `interrupted`; a closed one is returned. `head` is kept from the first claim.
-   * `reserve` goes to the ledger.
+   * `reserve` goes to the ledger. `dispatch` orders the executions that may claim: a worker that was stopped can begin
+   * with one that has long been replaced.
+   * @throws Superseded when an execution with a greater `dispatch` has claimed the turn
    */
-  claimTurn(key: { task: TaskId; turn: TurnKey }, head: Head, reserve: Reservation): Promise<TurnClaim>;
+  claimTurn(
+    key: { task: TaskId; turn: TurnKey },
+    head: Head,
+    reserve: Reservation,
+    dispatch?: number,
+  ): Promise<TurnClaim>;
   getTurn(turn: TurnKey): Promise<TurnRow | undefined>;
   /** Stores a finished block of an attempt with what people see of it. @throws Superseded */
   putBlock(
@@ -174,8 +181,8 @@ export interface Journal {
   /** Sum of all usage rows of the task. */
   totals(task: TaskId): Promise<{ usage: Usage; cost: number; requests: number }>;
 
-  /** Claims an execution of a call: 1 for the first, one more for each later one. */
-  claimCall(task: TaskId, call: CallKey): Promise<number>;
+  /** Claims an execution of a call: 1 for the first, one more for each later one. @throws Superseded as `claimTurn` does */
+  claimCall(task: TaskId, call: CallKey, dispatch?: number): Promise<number>;
   /**
    * Runs `act` inside an immediate transaction after checking that `execution` is still the newest claim of the call:
    * two executions can never both be inside. `act` must be quick. @throws Superseded

@@ -44,6 +44,8 @@ export interface JournalSchema {
     attempt: number;
     /** The newest attempt whose display is void; 0 for none. */
     retracted: number;
+    /** Order of the execution that claimed last. */
+    dispatch: number;
     state: 'open' | 'committed' | 'closed';
     stop: StopReason | null;
     /** JSON of the usage; null until closed */
@@ -78,7 +80,7 @@ export interface JournalSchema {
     estimate: string;
     settled: number;
   };
-  call: { call: string; task: string; execution: number; intent: string | null };
+  call: { call: string; task: string; execution: number; dispatch: number; intent: string | null };
   result: { call: string; json: string };
   blob: { id: string; bytes: number; base64: string };
   lease: { host: string; queue: string; pid: number; until: number };

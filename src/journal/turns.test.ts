@@ -226,3 +226,21 @@ function ledger(home: string): unknown[] {
   db.close();
   return rows;
 }
+
+test('an execution that has long been replaced claims nothing, whatever state the turn is in', async () => {
+  const { journal } = await begun();
+  const claim = (dispatch: number) => journal.claimTurn({ task: 't', turn: 'u' }, 'head', RESERVE, dispatch);
+  expect(await claim(5)).toMatchObject({ claim: 'granted', attempt: 1 });
+  await expect(claim(4)).rejects.toThrow(Superseded);
+  expect(await claim(6)).toMatchObject({ claim: 'granted', attempt: 2 });
+  await journal.commitTurn('u', 2);
+  await expect(claim(5)).rejects.toThrow(Superseded);
+  expect((await journal.getTurn('u'))?.state).toBe('committed');
+  await journal.closeTurn('u', 2, { stop: 'end_turn', usage: usageOf('u', 2) });
+  expect(await claim(1)).toMatchObject({ claim: 'closed' });
+
+  expect(await journal.claimCall('t', 'u:0', 7)).toBe(1);
+  await expect(journal.claimCall('t', 'u:0', 6)).rejects.toThrow(Superseded);
+  expect(await journal.claimCall('t', 'u:0', 7)).toBe(2);
+  expect(await journal.claimCall('t', 'u:0', 8)).toBe(3);
+});

@@ -5,7 +5,7 @@ import { callKey } from '../domain/ids.js';
 import type { StopReason } from '../domain/turn.js';
 import type { Context, Tx } from './context.js';
 import { conflict } from './errors.js';
-import type { Journal, TurnClaim, UsageRow } from './journal.js';
+import { type Journal, Superseded, type TurnClaim, type UsageRow } from './journal.js';
 import { appendEvents } from './log.js';
 import { drop, dropBlocks, streamed } from './partials.js';
 import { contentHash, findTurn, outputOf, type StoredTurn, wholeTurn, writableTurn } from './turn-rows.js';
@@ -14,11 +14,12 @@ import { wrote } from './wake.js';
 
 export function turnStore(ctx: Context) {
   return {
-    async claimTurn({ task, turn }, head, reservation) {
+    async claimTurn({ task, turn }, head, reservation, dispatch = 0) {
       const arrived = await streamed(ctx, turn);
       const claim = await ctx.db.write(async (tx): Promise<TurnClaim> => {
         const row = await findTurn(tx, turn);
         if (row && row.task !== task) throw conflict(`turn ${turn}`);
+        if (row && row.state !== 'closed' && dispatch < row.dispatch) throw new Superseded(`turn ${turn}`);
         if (row && row.state !== 'open') {
           if (row.state === 'committed') await closeLeftBehind(tx, row, await outputOf(tx, turn, row.attempt, arrived));
           return { claim: 'closed', turn: await wholeTurn(tx, (await findTurn(tx, turn)) ?? row) };
@@ -28,7 +29,7 @@ export function turnStore(ctx: Context) {
           await retract(tx, row, 'taken over', await estimated(tx, turn, row.attempt, chars));
         }
         const attempt = (row?.attempt ?? 0) + 1;
-        await storeClaim(tx, { task, turn, head, attempt });
+        await storeClaim(tx, { task, turn, head, attempt, dispatch });
         await reserve(tx, task, turn, attempt, reservation);
         return { claim: 'granted', attempt, head: row ? row.head : head };
       });
@@ -91,13 +92,13 @@ export function turnStore(ctx: Context) {
 
 async function storeClaim(
   tx: Tx,
-  claim: { task: string; turn: TurnKey; head: string | null; attempt: number },
+  claim: { task: string; turn: TurnKey; head: string | null; attempt: number; dispatch: number },
 ): Promise<void> {
   const start = { retracted: 0, state: 'open' as const, stop: null, usage: null, cost: 0, closing: null };
   await tx
     .insertInto('turn')
     .values({ ...claim, ...start })
-    .onConflict((on) => on.column('turn').doUpdateSet({ attempt: claim.attempt }))
+    .onConflict((on) => on.column('turn').doUpdateSet({ attempt: claim.attempt, dispatch: claim.dispatch }))
     .execute();
 }
 

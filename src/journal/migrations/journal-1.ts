@@ -67,6 +67,7 @@ async function turns(db: Kysely<unknown>): Promise<void> {
     .addColumn('head', 'text')
     .addColumn('attempt', 'integer', (c) => c.notNull())
     .addColumn('retracted', 'integer', (c) => c.notNull())
+    .addColumn('dispatch', 'bigint', (c) => c.notNull())
     .addColumn('state', 'text', (c) => c.notNull())
     .addColumn('stop', 'text')
     .addColumn('usage', 'text')
@@ -122,6 +123,7 @@ async function calls(db: Kysely<unknown>): Promise<void> {
     .addColumn('call', 'text', (c) => c.primaryKey())
     .addColumn('task', 'text', (c) => c.notNull())
     .addColumn('execution', 'integer', (c) => c.notNull())
+    .addColumn('dispatch', 'bigint', (c) => c.notNull())
     .addColumn('intent', 'text')
     .execute();
   await db.schema
