@@ -1,38 +1,20 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import {
-  type Client,
-  isGrpcDeadlineError,
-  isGrpcServiceError,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-} from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { checkText, newTaskId } from './client/requests.js';
+import type { CallFailure, TemporalTasks } from './client/temporal-tasks.js';
 import { type Answer, type Ask, MAX_INLINE_ANSWER } from './domain/asks.js';
 import { LonghaulError } from './domain/errors.js';
-import { MAX_TEXT_BYTES } from './domain/limits.js';
-import { isOpen } from './domain/outcomes.js';
+import { isOpen, OPEN_STATUSES } from './domain/outcomes.js';
 import { type ApprovalPolicy, DEFAULT_APPROVALS } from './domain/policy.js';
 import { TASK_QUEUE } from './domain/queues.js';
+import type { AnswerReply, SendReply } from './domain/replies.js';
 import type { CarriedState, TaskInput, TaskLimits, TaskSettings } from './domain/task.js';
 import { oneLine } from './domain/text.js';
 import type { Journal, TaskRow } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
 import { DEFAULT_MODEL } from './model/prices.js';
 import { ENV_PROFILE, isUsable, profileFromEnv, saveProfile } from './model/profiles.js';
-import { connectTemporal, type TemporalConnection } from './service/connect.js';
-import { ensureSearchAttributes } from './service/search-attributes.js';
 import { longhaulHome } from './settings/paths.js';
-import {
-  type AnswerReply,
-  ASK_REFUSED,
-  BAD_MESSAGE,
-  type SendReply,
-  TASK_BUSY,
-  TASK_CLOSING,
-} from './workflows/definitions.js';
-import type { taskWorkflow } from './workflows/task.js';
 import { checkWorkspace } from './workspace/check.js';
 
 /** What a task is started with. */
@@ -73,10 +55,9 @@ export interface ClientOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** How long an update may wait for a worker before something else is done. */
-const UPDATE_MS = 10_000;
-/** How long a message waits for a task that is just ending. */
+/** How long a message waits for a task that is just ending, ms. */
 const CLOSING_MS = 30_000;
+const POLL_MS = 200;
 
 /**
  * Starts tasks and talks to them.
@@ -86,7 +67,7 @@ const CLOSING_MS = 30_000;
  * const { task } = await client.start({ prompt: 'Fix the failing test', workspace: '.' });
  */
 export class TaskClient {
-  private temporal: Promise<TemporalConnection> | undefined;
+  private temporal: Promise<TemporalTasks> | undefined;
 
   private constructor(
     readonly journal: Journal,
@@ -98,7 +79,7 @@ export class TaskClient {
   static async connect(options: ClientOptions = {}): Promise<TaskClient> {
     const client = await TaskClient.local(options);
     try {
-      await client.connection();
+      await client.tasks();
       return client;
     } catch (err) {
       await client.close();
@@ -126,7 +107,7 @@ export class TaskClient {
     checkText(request.prompt);
     const workspace = await checkWorkspace(request.workspace);
     await this.checkFree(workspace);
-    const temporal = await this.connection();
+    const temporal = await this.tasks();
     const settings: TaskSettings = {
       model: request.model ?? DEFAULT_MODEL,
       profile: await this.profile(temporal.embedded),
@@ -152,8 +133,7 @@ export class TaskClient {
     await this.journal.append(task, [
       { key: 'task', event: { type: 'say', say: 'task', text: request.prompt, workspace, model } },
     ]);
-    const run = await this.startWorkflow(input, title);
-    const ui = temporal.ui && `${temporal.ui}/namespaces/${temporal.namespace}/workflows/${task}/${run}`;
+    const ui = temporal.page(task, await this.startRun(input, title));
     return { task, workspace, model, ...(ui ? { ui } : {}) };
   }
 
@@ -195,21 +175,20 @@ export class TaskClient {
    * @throws LonghaulError `ask-refused` when the task does not take it, `task-closed`, `task-not-found`
    */
   async answer(task: string, answer: Answer): Promise<AnswerReceipt> {
-    const { client, embedded } = await this.connection();
+    const temporal = await this.tasks();
     const full: Answer = { clientId: randomUUID(), ...answer };
     if (full.text !== undefined && full.text.length > MAX_INLINE_ANSWER) {
       checkText(full.text);
       full.textRef = await this.journal.putBlob(full.text);
       delete full.text;
     }
-    if (embedded && isUsable(profileFromEnv(this.env))) full.profile ??= await this.profile(embedded);
-    const handle = client.workflow.getHandle(task);
+    if (temporal.embedded && isUsable(profileFromEnv(this.env))) full.profile ??= await this.profile(true);
     try {
-      const reply = await this.update<AnswerReply>(client, task, 'answer', full);
+      const reply = await temporal.update<AnswerReply>(task, 'answer', full);
       return { ask: reply.ask || full.ask, state: 'delivered' };
     } catch (err) {
-      if (!isUpdateTimeout(err)) throw await this.explain(task, err);
-      await handle.signal('answer', full);
+      if ((await failureOf(err)).kind !== 'timeout') throw await this.explain(task, err);
+      await temporal.signal(task, 'answer', full);
       return { ask: full.ask, state: 'left' };
     }
   }
@@ -220,26 +199,26 @@ export class TaskClient {
    */
   async send(task: string, text: string): Promise<SendReceipt> {
     checkText(text);
-    const { client } = await this.connection();
+    const temporal = await this.tasks();
     const message = { textRef: await this.journal.putBlob(text), clientId: randomUUID() };
-    for (const until = Date.now() + CLOSING_MS; ; ) {
+    for (const until = Date.now() + CLOSING_MS; ; await pause(POLL_MS)) {
       try {
-        await this.update<SendReply>(client, task, 'send', message);
+        await temporal.update<SendReply>(task, 'send', message);
         return { state: 'queued' };
       } catch (err) {
-        const type = refusalOf(err)?.type;
-        if (err instanceof WorkflowNotFoundError || isCompleted(err)) return this.followUp(task, text, until);
-        if (type !== TASK_CLOSING || Date.now() > until) throw await this.explain(task, err);
-        await new Promise((done) => setTimeout(done, 200));
+        const failure = await failureOf(err);
+        if (failure.kind === 'ended') return this.followUp(task, text, until);
+        const closing = failure.kind === 'refused' && failure.type === 'TaskClosing';
+        if (!closing || Date.now() > until) throw await this.explain(task, err);
       }
     }
   }
 
   /** Cancels the task: its processes end, then the workflow does. Returns as soon as that is asked for. */
   async abort(task: string): Promise<void> {
-    const { client } = await this.connection();
+    const temporal = await this.tasks();
     try {
-      await client.workflow.getHandle(task).cancel();
+      await temporal.cancel(task);
     } catch (err) {
       throw await this.explain(task, err);
     }
@@ -250,20 +229,11 @@ export class TaskClient {
     return this.temporal?.then((temporal) => temporal.address) ?? Promise.resolve(undefined);
   }
 
-  private connection(): Promise<TemporalConnection> {
-    this.temporal ??= this.openTemporal();
+  private tasks(): Promise<TemporalTasks> {
+    this.temporal ??= import('./client/temporal-tasks.js').then(({ TemporalTasks }) =>
+      TemporalTasks.open({ home: this.home, env: this.env }),
+    );
     return this.temporal;
-  }
-
-  private async openTemporal(): Promise<TemporalConnection> {
-    const temporal = await connectTemporal({ home: this.home, env: this.env });
-    if (!temporal.embedded) await ensureSearchAttributes(temporal.connection, temporal.namespace);
-    return temporal;
-  }
-
-  private async update<Reply>(client: Client, task: string, name: string, argument: object): Promise<Reply> {
-    const call = () => client.workflow.getHandle(task).executeUpdate<Reply, [object]>(name, { args: [argument] });
-    return client.connection.withDeadline(Date.now() + UPDATE_MS, call);
   }
 
   /** Where the provider's settings are: in a profile of this home, or, on a cluster, in the workers' environment. */
@@ -286,8 +256,8 @@ export class TaskClient {
 
   /** One task a folder. */
   private async checkFree(workspace: string): Promise<void> {
-    const open = await this.journal.listTasks({ limit: 1_000 });
-    const other = open.find((row) => row.workspace === workspace && isOpen(row.status));
+    const open = await this.journal.listTasks({ statuses: [...OPEN_STATUSES], limit: 10_000 });
+    const other = open.find((row) => row.workspace === workspace);
     if (!other) return;
     throw new LonghaulError('workspace-in-use', `Task ${other.task} is open in ${workspace} (${other.status}).`, {
       kept: 'That task is untouched; no new one was started.',
@@ -295,24 +265,15 @@ export class TaskClient {
     });
   }
 
-  /** @returns the id of the first run */
-  private async startWorkflow(input: TaskInput, title: string): Promise<string> {
-    const { client } = await this.connection();
+  /** @returns the id of the run */
+  private async startRun(input: TaskInput, title: string): Promise<string> {
     try {
-      const handle = await client.workflow.start<typeof taskWorkflow>('taskWorkflow', {
-        args: [input],
-        taskQueue: TASK_QUEUE,
-        workflowId: input.task,
-        workflowIdConflictPolicy: 'FAIL',
-        staticSummary: oneLine(title, 120),
-        staticDetails: `Workspace \`${input.workspace}\` · model \`${input.settings.model}\``,
-      });
-      return handle.firstExecutionRunId;
+      return await (await this.tasks()).start(input, title);
     } catch (err) {
       const outcome = { outcome: 'failed', class: 'internal', message: 'The workflow could not be started.' } as const;
       const totals = await this.journal.totals(input.task);
-      const event = { type: 'closed', outcome, totals: { ...totals, turns: 0 } } as const;
-      await this.journal.append(input.task, [{ event }]);
+      const turns = input.state?.turns ?? 0;
+      await this.journal.append(input.task, [{ event: { type: 'closed', outcome, totals: { ...totals, turns } } }]);
       throw err;
     }
   }
@@ -329,13 +290,13 @@ export class TaskClient {
     next.notices = [...state.notices, 'follow_up'];
     await this.checkFree(row.workspace);
     await this.journal.append(task, [{ event: { type: 'status', status: 'starting' } }]);
-    await this.startWorkflow({ ...input, state: next }, row.title);
+    await this.startRun({ ...input, state: next }, row.title);
     return { state: 'follow_up' };
   }
 
   /** The journal may hear of the end a moment after Temporal's clients do. */
   private async closedTask(task: string, until: number): Promise<TaskRow> {
-    for (;;) {
+    for (; ; await pause(POLL_MS)) {
       const row = await this.journal.getTask(task);
       if (!row) throw new LonghaulError('task-not-found', `There is no task ${task}.`);
       if (row.carried !== null && !isOpen(row.status)) return row;
@@ -345,77 +306,59 @@ export class TaskClient {
           next: 'Start a new task with `longhaul run`.',
         });
       }
-      await new Promise((done) => setTimeout(done, 200));
     }
   }
 
-  private async explain(task: string, err: unknown): Promise<unknown> {
-    const refusal = refusalOf(err);
-    if (refusal?.type === ASK_REFUSED) {
-      const open = (await this.openAsks(task)).map(({ id }) => id);
-      const next =
-        open.length > 0
-          ? `Open asks: ${open.join(', ')} (see \`longhaul show ${task}\`).`
-          : 'Nothing needs an answer now.';
-      return new LonghaulError('ask-refused', refusal.message, { kept: 'The task is as it was.', next, cause: err });
+  /** What a failed call means for people. */
+  private async explain(task: string, cause: unknown): Promise<unknown> {
+    const failure = await failureOf(cause);
+    switch (failure.kind) {
+      case 'refused':
+        return this.refusal(task, failure, cause);
+      case 'timeout':
+        return new LonghaulError('service-busy', `No worker answered for task ${task}.`, {
+          kept: 'The task; nothing was sent.',
+          next: 'Start a worker (`longhaul up`), then send it again.',
+          cause,
+        });
+      case 'ended':
+        if (!(await this.journal.getTask(task))) {
+          return new LonghaulError('task-not-found', `There is no task ${task}.`, { cause });
+        }
+        return new LonghaulError('task-closed', `Task ${task} has ended.`, {
+          next: `Take it up again with \`longhaul send ${task} "…"\`.`,
+          cause,
+        });
+      case 'other':
+        return cause;
     }
-    if (refusal?.type === TASK_BUSY || refusal?.type === TASK_CLOSING) {
-      return new LonghaulError(refusal.type === TASK_BUSY ? 'task-busy' : 'task-closing', refusal.message, {
-        cause: err,
-      });
+  }
+
+  private async refusal(task: string, { type, message }: Refused, cause: unknown): Promise<LonghaulError> {
+    switch (type) {
+      case 'AskRefused': {
+        const open = (await this.openAsks(task)).map(({ id }) => id).join(', ');
+        const next =
+          open === '' ? 'Nothing needs an answer now.' : `Open asks: ${open} (see \`longhaul show ${task}\`).`;
+        return new LonghaulError('ask-refused', message, { kept: 'The task is as it was.', next, cause });
+      }
+      case 'TaskBusy':
+        return new LonghaulError('task-busy', message, { kept: 'The messages that wait.', cause });
+      case 'TaskClosing':
+        return new LonghaulError('task-closing', message, { cause });
+      case 'BadMessage':
+        return new LonghaulError('bad-answer', message, { cause });
     }
-    if (refusal?.type === BAD_MESSAGE) return new LonghaulError('bad-answer', refusal.message, { cause: err });
-    if (isUpdateTimeout(err)) {
-      return new LonghaulError('service-busy', `No worker answered for task ${task} in ${UPDATE_MS / 1000} s.`, {
-        kept: 'The task, and nothing was sent.',
-        next: 'Start a worker (`longhaul up`), then send it again.',
-        cause: err,
-      });
-    }
-    if (err instanceof WorkflowNotFoundError || isCompleted(err)) {
-      const known = await this.journal.getTask(task);
-      if (!known) return new LonghaulError('task-not-found', `There is no task ${task}.`, { cause: err });
-      return new LonghaulError('task-closed', `Task ${task} has ended.`, {
-        next: `Take it up again with \`longhaul send ${task} "…"\`.`,
-        cause: err,
-      });
-    }
-    return err;
   }
 }
 
-/** Random, so that a few characters name a task; letters and digits that are hard to confuse. */
-function newTaskId(): string {
-  const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
-  return [...randomBytes(12)].map((byte) => alphabet[byte % alphabet.length]).join('');
+type Refused = Extract<CallFailure, { kind: 'refused' }>;
+
+async function failureOf(err: unknown): Promise<CallFailure> {
+  const { callFailure } = await import('./client/temporal-tasks.js');
+  return callFailure(err);
 }
 
-function checkText(text: string): void {
-  if (text.trim() === '')
-    throw new LonghaulError('prompt-empty', 'The text is empty.', { next: 'Say what is to be done.' });
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= MAX_TEXT_BYTES) return;
-  throw new LonghaulError('prompt-too-large', `The text has ${bytes} bytes; ${MAX_TEXT_BYTES} are the limit.`, {
-    kept: 'Nothing was started or sent.',
-    next: 'Put the material into a file in the workspace and name the file.',
-  });
-}
-
-function refusalOf(err: unknown): { type: string; message: string } | undefined {
-  if (!(err instanceof WorkflowUpdateFailedError)) return undefined;
-  const { cause } = err;
-  return cause instanceof ApplicationFailure ? { type: cause.type ?? '', message: cause.message } : undefined;
-}
-
-function isUpdateTimeout(err: unknown): boolean {
-  if (err instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
-  return isGrpcDeadlineError(err);
-}
-
-/** An update that met a run which had just ended. */
-function isCompleted(err: unknown): boolean {
-  if (err instanceof WorkflowUpdateFailedError) {
-    return err.cause instanceof ApplicationFailure && err.cause.type === 'AcceptedUpdateCompletedWorkflow';
-  }
-  return isGrpcServiceError(err) && /already completed|not found/i.test(err.details ?? '');
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }

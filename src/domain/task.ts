@@ -52,7 +52,7 @@ export interface CarriedState {
   inProgress?: TurnInProgress;
   messages: UserMessage[];
   notices: Notice[];
-  /** Short hashes of client ids already applied, oldest first, joined without a separator (16 characters each). */
+  /** Short hashes of client ids already applied, oldest first, joined without a separator. */
   seen: string;
   profile: string;
   /** Ids of asks settled lately, to tell a second answer from a wrong one. */

@@ -1,5 +1,5 @@
-import type { Violation } from './check.js';
 import { readImage } from './image.js';
+import type { Violation } from './rules.js';
 import type { RequestBlock, RequestMessage } from './shape.js';
 
 /** Limits as the Messages API documents them: 5 MB of base64, 8000 px, 2000 px when there are many, 100 a request. */

@@ -1,4 +1,4 @@
-import type { Violation } from './check.js';
+import type { Violation } from './rules.js';
 import type { RequestBlock, RequestMessage } from './shape.js';
 import { isSealed, isSigned } from './signature.js';
 

@@ -1,4 +1,4 @@
-import type { Violation } from './check.js';
+import type { Violation } from './rules.js';
 import { type MessagesRequest, shapeProblem, toolShape } from './shape.js';
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Rule } from './check.js';
+import type { Rule } from './rules.js';
 import type { ErrorType } from './steps.js';
 
 /** The Messages API takes bodies up to 32 MB. */

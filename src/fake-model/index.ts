@@ -1,8 +1,8 @@
-export type { Rule, Violation } from './check.js';
 export type { Chunking } from './deltas.js';
 export { type FakeModel, type FakeModelOptions, startFakeModel } from './fake-model.js';
 export type { RecordedRequest, Verdict } from './records.js';
 export { manyCalls, type Responder, scripted, type TurnRequest } from './responders.js';
+export type { Rule, Violation } from './rules.js';
 export { type Branch, parseScript, readScript, type Script, script } from './script.js';
 export {
   call,

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { Rule } from './check.js';
+import type { Rule } from './rules.js';
 
 /** How a request ended, or `open` while it has not. */
 export type Verdict =

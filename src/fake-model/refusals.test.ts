@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Rule } from './check.js';
 import { type FakeModel, startFakeModel } from './fake-model.js';
 import { makePng } from './image.js';
 import { postRaw } from './raw-client.js';
+import type { Rule } from './rules.js';
 import { seal, sign } from './signature.js';
 
 const user = (content: unknown) => ({ role: 'user', content });

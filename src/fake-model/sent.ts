@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Answer, AnswerBlock } from './answer.js';
-import type { Violation } from './check.js';
 import type { Prefix } from './prefix.js';
+import type { Violation } from './rules.js';
 import type { MessagesRequest, RequestMessage } from './shape.js';
 
 /** Blocks that have to come back as they were sent. */

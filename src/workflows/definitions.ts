@@ -1,7 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Ask } from '../domain/asks.js';
-import type { TaskStatus } from '../domain/outcomes.js';
+import type { AnswerReply, SendReply, StatusReply } from '../domain/replies.js';
 import type { CallReady } from '../domain/turn.js';
 
 /** From a streaming answer to its workflow; not for people. */
@@ -19,32 +18,6 @@ export const sendUpdate = defineUpdate<SendReply, [unknown]>('send');
 
 export const statusQuery = defineQuery<StatusReply>('status');
 
-export interface AnswerReply {
-  ask: string;
-  /** The same client id had been applied before. */
-  duplicate: boolean;
-}
-
-export interface SendReply {
-  queued: number;
-  duplicate: boolean;
-}
-
-export interface StatusReply {
-  status: TaskStatus;
-  turns: number;
-  /** USD */
-  cost: number;
-  asks: Ask[];
-  queued: number;
-}
-
 export const SEARCH_STATUS = defineSearchAttributeKey('LonghaulStatus', 'KEYWORD');
 export const SEARCH_ASK = defineSearchAttributeKey('LonghaulAsk', 'KEYWORD');
 export const SEARCH_WAITING_SINCE = defineSearchAttributeKey('LonghaulWaitingSince', 'DATETIME');
-
-/** Types of the failures that handlers refuse with; the client turns them into errors for people. */
-export const ASK_REFUSED = 'AskRefused';
-export const TASK_CLOSING = 'TaskClosing';
-export const TASK_BUSY = 'TaskBusy';
-export const BAD_MESSAGE = 'BadMessage';

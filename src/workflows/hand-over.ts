@@ -1,9 +1,9 @@
 import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import type { TaskResult } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
 import { shortened } from './answers.js';
 import { throwIfCancelled } from './cancel.js';
 import type { Task } from './state.js';
-import type { taskWorkflow } from './task.js';
 
 /** Replay after a restart stays near 1.5 s up to here (design.md 4.7). */
 const MAX_EVENTS = 1_500;
@@ -24,7 +24,7 @@ export async function handOver(task: Task): Promise<never> {
   while (hasLongText(task)) await stowMessages(task);
   throwIfCancelled();
   const input: TaskInput = { ...task.input, state: task.carried };
-  return continueAsNew<typeof taskWorkflow>(input);
+  return continueAsNew<(input: TaskInput) => Promise<TaskResult>>(input);
 }
 
 /** Waiting texts travel by reference. */

@@ -1,23 +1,12 @@
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { type Answer, findAsk, MAX_INLINE_ANSWER, type Refusal, readAnswer } from '../domain/asks.js';
 import type { BlobRef, TextRef } from '../domain/blocks.js';
-import {
-  type AnswerReply,
-  ASK_REFUSED,
-  answerSignal,
-  answerUpdate,
-  BAD_MESSAGE,
-  callReady,
-  type SendReply,
-  sendUpdate,
-  statusQuery,
-  TASK_BUSY,
-  TASK_CLOSING,
-} from './definitions.js';
+import type { AnswerReply, RefusalType, SendReply } from '../domain/replies.js';
+import { answerSignal, answerUpdate, callReady, sendUpdate, statusQuery } from './definitions.js';
 import type { OpenAsk, Task } from './state.js';
 
 /** Messages that may wait for the next request. */
-const MAX_QUEUED = 50;
+const MAX_QUEUED = 30;
 /** Characters that waiting messages may hold by value in all; clients send longer ones by reference. */
 const MAX_QUEUED_TEXT = 2 * MAX_INLINE_ANSWER;
 
@@ -30,7 +19,7 @@ export function registerHandlers(task: Task): void {
   setHandler(answerUpdate, (raw) => takeAnswer(task, raw), {
     validator: (raw) => {
       const found = judgeAnswer(task, raw);
-      if ('refusal' in found) throw refused(ASK_REFUSED, found.refusal.message, found.refusal.reason);
+      if ('refusal' in found) throw refused('AskRefused', found.refusal.message, found.refusal.reason);
     },
     description: 'Answers an open ask. One argument: {"ask":"ask-1a2b3c4d","answer":"yes","text":"optional"}',
   });
@@ -93,21 +82,21 @@ function readMessage(task: Task, raw: unknown): { text: TextRef; clientId?: stri
   const { text, textRef, clientId } = given as { text?: unknown; textRef?: unknown; clientId?: unknown };
   const id = typeof clientId === 'string' ? { clientId: clientId.slice(0, 100) } : {};
   if (task.hasSeen(id.clientId)) return { text: { text: '' }, ...id };
-  if (task.closing) throw refused(TASK_CLOSING, 'The task is ending; send the message again to take it up anew.');
+  if (task.closing) throw refused('TaskClosing', 'The task is ending; send the message again to take it up anew.');
   const { messages } = task.carried;
   if (messages.length >= MAX_QUEUED) {
     throw refused(
-      TASK_BUSY,
+      'TaskBusy',
       `${messages.length} messages wait already; send it again when the next request has gone out.`,
     );
   }
   if (isRef(textRef)) return { text: textRef, ...id };
   if (typeof text !== 'string' || text.trim() === '') {
-    throw refused(BAD_MESSAGE, 'A message is {"text":"…"} or a bare text, and not blank.');
+    throw refused('BadMessage', 'A message is {"text":"…"} or a bare text, and not blank.');
   }
   const waiting = messages.reduce((sum, message) => sum + ('text' in message.text ? message.text.text.length : 0), 0);
   if (text.length > MAX_INLINE_ANSWER || waiting + text.length > MAX_QUEUED_TEXT) {
-    throw refused(BAD_MESSAGE, 'The text is too long to be sent this way; use `longhaul send`.');
+    throw refused('BadMessage', 'The text is too long to be sent this way; use `longhaul send`.');
   }
   return { text: { text }, ...id };
 }
@@ -117,6 +106,6 @@ function isRef(value: unknown): value is BlobRef {
   return typeof ref?.blob === 'string' && typeof ref.bytes === 'number';
 }
 
-function refused(type: string, message: string, ...details: unknown[]): ApplicationFailure {
+function refused(type: RefusalType, message: string, ...details: unknown[]): ApplicationFailure {
   return ApplicationFailure.create({ type, message, nonRetryable: true, details });
 }

@@ -1,14 +1,13 @@
 import type { Answer, Ask } from '../domain/asks.js';
-import { shortHash } from '../domain/hash.js';
+import { HASH_LENGTH, shortHash } from '../domain/hash.js';
 import type { TaskStatus } from '../domain/outcomes.js';
 import type { CarriedState, TaskInput, TaskSettings } from '../domain/task.js';
 import type { TaskRef, TurnSettings, UserMessage } from '../domain/turn.js';
 import { type Host, hostActivities } from './activities.js';
 import type { CallInbox } from './inbox.js';
 
-/** Client ids that are remembered, each as 16 hex digits. */
+/** Client ids that are remembered. */
 const SEEN_IDS = 256;
-const HASH_LENGTH = 16;
 /** Ids of settled asks that are remembered, to tell a second answer from a wrong one. */
 const SETTLED_ASKS = 20;
 

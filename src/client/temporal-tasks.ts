@@ -1,0 +1,100 @@
+import {
+  isGrpcDeadlineError,
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { TASK_QUEUE } from '../domain/queues.js';
+import { REFUSALS, type RefusalType } from '../domain/replies.js';
+import type { TaskInput } from '../domain/task.js';
+import { oneLine } from '../domain/text.js';
+import { connectTemporal, type TemporalConnection } from '../service/connect.js';
+import { ensureSearchAttributes } from '../service/search-attributes.js';
+import type { taskWorkflow } from '../workflows/task.js';
+
+/** How long an update may wait for a worker, ms. */
+export const UPDATE_MS = 10_000;
+
+/** Why a call to a task's workflow did not do what it should. */
+export type CallFailure =
+  | { kind: 'refused'; type: RefusalType; message: string }
+  /** No worker took it in time. */
+  | { kind: 'timeout' }
+  /** There is no such workflow, or it has ended. */
+  | { kind: 'ended' }
+  | { kind: 'other' };
+
+/** Tasks as workflows: the only part of the client that loads Temporal's libraries. */
+export class TemporalTasks {
+  private constructor(private readonly temporal: TemporalConnection) {}
+
+  /** Connects, and starts the local service where no server is configured. @throws LonghaulError `temporal-unreachable` */
+  static async open(options: { home: string; env: NodeJS.ProcessEnv }): Promise<TemporalTasks> {
+    const temporal = await connectTemporal(options);
+    if (!temporal.embedded) await ensureSearchAttributes(temporal.connection, temporal.namespace);
+    return new TemporalTasks(temporal);
+  }
+
+  get embedded(): boolean {
+    return this.temporal.embedded;
+  }
+
+  get address(): string {
+    return this.temporal.address;
+  }
+
+  /** The task's page in Temporal's UI. */
+  page(task: string, run: string): string | undefined {
+    const { ui, namespace } = this.temporal;
+    return ui && `${ui}/namespaces/${namespace}/workflows/${task}/${run}`;
+  }
+
+  /** @returns the id of the run */
+  async start(input: TaskInput, title: string): Promise<string> {
+    const handle = await this.temporal.client.workflow.start<typeof taskWorkflow>('taskWorkflow', {
+      args: [input],
+      taskQueue: TASK_QUEUE,
+      workflowId: input.task,
+      workflowIdConflictPolicy: 'FAIL',
+      staticSummary: oneLine(title, 120),
+      staticDetails: `Workspace \`${input.workspace}\` · model \`${input.settings.model}\``,
+    });
+    return handle.firstExecutionRunId;
+  }
+
+  /** Errors are told apart by {@link callFailure}. */
+  async update<Reply>(task: string, name: string, argument: object): Promise<Reply> {
+    const { client, connection } = this.temporal;
+    return connection.withDeadline(Date.now() + UPDATE_MS, () =>
+      client.workflow.getHandle(task).executeUpdate<Reply, [object]>(name, { args: [argument] }),
+    );
+  }
+
+  async signal(task: string, name: string, argument: object): Promise<void> {
+    await this.temporal.client.workflow.getHandle(task).signal(name, argument);
+  }
+
+  async cancel(task: string): Promise<void> {
+    await this.temporal.client.workflow.getHandle(task).cancel();
+  }
+
+  close(): Promise<void> {
+    return this.temporal.close();
+  }
+}
+
+export function callFailure(err: unknown): CallFailure {
+  if (err instanceof WorkflowNotFoundError) return { kind: 'ended' };
+  if (err instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(err)) return { kind: 'timeout' };
+  if (err instanceof WorkflowUpdateFailedError && err.cause instanceof ApplicationFailure) {
+    const { type, message } = err.cause;
+    // An update that met a run which was just ending.
+    if (type === 'AcceptedUpdateCompletedWorkflow') return { kind: 'ended' };
+    const known = REFUSALS.find((one) => one === type);
+    if (known) return { kind: 'refused', type: known, message };
+  }
+  if (isGrpcServiceError(err) && /already completed|not found/i.test(err.details ?? '')) return { kind: 'ended' };
+  return { kind: 'other' };
+}
