@@ -287,6 +287,8 @@ export class TaskClient {
     const now = Date.now();
     const renewed = maxTimeMs === undefined ? {} : { deadlineAt: now + maxTimeMs };
     const next: CarriedState = { ...state, ...renewed, startedAt: now, mistakes: 0, followUp: true };
+    const { maxTurns } = input.settings.limits;
+    if (maxTurns !== undefined) input.settings.limits.maxTurns = state.turns + maxTurns;
     next.notices = [...state.notices, 'follow_up'];
     await this.checkFree(row.workspace);
     await this.journal.append(task, [{ event: { type: 'status', status: 'starting' } }]);

@@ -50,7 +50,7 @@ export async function prepareBlock(
     };
     if (ready.base !== undefined) call.base = ready.base;
     if (ready.control !== undefined) call.control = ready.control;
-    if (ready.preview !== undefined && ready.preview !== '') call.preview = await journal.putBlob(ready.preview);
+    if (ready.preview !== undefined && ready.preview !== '') call.preview = await journal.putText(ready.preview);
     return { block, call };
   } catch (err) {
     if (!(err instanceof ToolError)) throw err;

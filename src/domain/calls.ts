@@ -1,4 +1,4 @@
-import type { BlobRef, CallProblem, TextRef } from './blocks.js';
+import type { CallProblem, TextRef } from './blocks.js';
 import type { CallKey } from './ids.js';
 
 /** What a crash means for a tool (design: effects). */
@@ -31,8 +31,8 @@ export interface PreparedCall {
   /** The call is answered with an error and never runs. */
   problem?: CallProblem['kind'];
   control?: ControlRequest;
-  /** What a person is shown before approving: a unified diff, or the whole command. */
-  preview?: BlobRef;
+  /** What a person is shown before approving: a unified diff, or the whole command; by value when it is short. */
+  preview?: TextRef;
   /** SHA-256 of the file that `preview` was computed from; absent for a file that does not exist. */
   base?: string;
 }

@@ -54,7 +54,8 @@ function beginTurn(task: Task, onTurn: (turn: TurnKey) => void): TurnKey {
   return turn;
 }
 
-async function streamOnce(task: Task, turn: TurnKey): Promise<StreamResult> {
+/** One claim of the turn's request. */
+export async function streamOnce(task: Task, turn: TurnKey): Promise<StreamResult> {
   const { carried } = task;
   const number = carried.turns + 1;
   showStatus(task, 'running', `turn ${number}: asking the model`);

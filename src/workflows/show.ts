@@ -26,17 +26,26 @@ export function replyJson(ask: Ask): string {
   return JSON.stringify({ ask: ask.id, ...usual });
 }
 
+/** A code block that its own content cannot end. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
 function details(task: Task): string {
   const lines = [`**${task.status}**${task.doing === '' ? '' : ` · ${oneLine(task.doing, 200)}`}`];
   if (task.parkedUntil !== undefined) lines.push(`Parked until ${new Date(task.parkedUntil).toISOString()}.`);
   lines.push(`Turns: ${task.carried.turns} · cost: $${task.carried.cost.toFixed(4)}`);
   if (task.carried.messages.length > 0) lines.push(`Messages waiting: ${task.carried.messages.length}`);
   for (const { ask } of task.asks) {
-    lines.push(`### Ask \`${ask.id}\` (${ask.kind})`, ask.question);
-    if (ask.options) lines.push(ask.options.map((option) => `- ${oneLine(option, 200)}`).join('\n'));
+    lines.push(`### Ask \`${ask.id}\` (${ask.kind})`, fenced(ask.question));
+    if (ask.detail && 'text' in ask.detail) lines.push(fenced(ask.detail.text));
+    else if (ask.detail) lines.push(`The whole of it: \`longhaul show ${task.ref.task}\``);
+    if (ask.options) lines.push('Options:', fenced(ask.options.map((option) => oneLine(option, 200)).join('\n')));
     lines.push('Answer with the update (or signal) `answer`:', `\`\`\`json\n${replyJson(ask)}\n\`\`\``);
     if (ask.kind !== 'followup') lines.push('`"answer":"no"` refuses; a `"text"` may go with either.');
-    lines.push(`Or: \`longhaul answer ${task.ref.task} ${ask.id} …\` (also shows the whole of what it is about)`);
+    lines.push(`Or: \`longhaul answer ${task.ref.task} ${ask.id} …\``);
   }
   return lines.join('\n\n');
 }

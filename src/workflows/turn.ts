@@ -1,4 +1,4 @@
-import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { Outcome } from '../domain/outcomes.js';
 import type { TurnInProgress } from '../domain/task.js';
 import type { CallPage } from '../domain/turn.js';
@@ -8,7 +8,7 @@ import { askPerson } from './ask.js';
 import { CallRunner } from './calls.js';
 import { throwIfCancelled } from './cancel.js';
 import { handOverDue } from './hand-over.js';
-import { type Answered, type RequestEnd, requestAnswer } from './request.js';
+import { type Answered, type RequestEnd, requestAnswer, streamOnce } from './request.js';
 import type { Task } from './state.js';
 
 /** What a turn leaves: go on, hand over to a new run in the middle of it, or the task's outcome. */
@@ -60,13 +60,26 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
       await runner.accept(call);
       if (runner.stopped) scope.cancel();
     }
+  } catch (err) {
+    scope.cancel();
+    throw err;
   } finally {
     await streaming;
     task.inbox = undefined;
   }
   throwIfCancelled();
-  if (end === undefined) throw failure;
-  return end;
+  if (end !== undefined) return end;
+  if (runner.stopped && isCancellation(failure)) return closeCut(task, runner);
+  throw failure;
+}
+
+/** The cut came while no execution of the stream was running. One more closes what is committed, and asks for nothing. */
+async function closeCut(task: Task, runner: CallRunner): Promise<Answered> {
+  const { turn } = runner.progress;
+  const answer = await streamOnce(task, turn);
+  if (answer.status === 'failed') throw new Error(`Turn ${turn} was committed, but is open: ${answer.failure.message}`);
+  adopt(task, runner, { turn, answer });
+  return { turn, answer };
 }
 
 /** The answer is closed: from here on it belongs to the conversation, whatever becomes of its calls. */
@@ -84,7 +97,7 @@ function adopt(task: Task, { progress }: CallRunner, { answer, turn }: Answered)
 async function finishCalls(task: Task, runner: CallRunner, first: CallPage): Promise<TurnOutcome> {
   for (let page = first; ; page = await callsFrom(task, runner.progress, page.next)) {
     for (const call of page.calls) {
-      if (handOverDue()) {
+      if (handOverDue() && !runner.stopped) {
         await runner.settle();
         return { next: 'hand_over' };
       }
