@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, type FakeModel, finish, startFakeModel } from '../../src/fake-model/index.js';
 import { readService } from '../../src/service/up.js';
-import { runCli } from '../support/world.js';
+import { ROOT, runCli } from '../support/world.js';
 
 const CALLS = 400;
 /** Ceilings of design.md 3. */
@@ -22,6 +23,7 @@ describe('a long task on the embedded service', () => {
   let env: NodeJS.ProcessEnv;
 
   beforeAll(async () => {
+    Runtime.install({ logger: new DefaultLogger('ERROR') });
     // Counts requests itself: the conversation outgrows the window, so its messages do not tell the turn.
     let requests = 0;
     model = await startFakeModel({
@@ -64,14 +66,20 @@ describe('a long task on the embedded service', () => {
     await checkHistories(String(result.lines[0]?.task));
   }, 300_000);
 
-  /** Every run of the chain is small, whatever the length of the task. */
+  /** Every run of the chain is small, whatever the length of the task, and replays. */
   async function checkHistories(task: string): Promise<void> {
     const service = await readService(home);
     const connection = await Connection.connect({ address: service!.address });
     const client = new Client({ connection, namespace: service!.namespace });
     const sizes = { events: 0, runs: 0, payload: 0, handedOver: 0 };
     for await (const { runId } of client.workflow.list({ query: `WorkflowId="${task}"` })) {
-      const { events = [] } = await client.workflow.getHandle(task, runId).fetchHistory();
+      const history = await client.workflow.getHandle(task, runId).fetchHistory();
+      await Worker.runReplayHistory(
+        { workflowBundle: { codePath: join(ROOT, 'dist', 'workflow-bundle.js') } },
+        history,
+        task,
+      );
+      const { events } = history;
       expect(events?.length).toBeLessThanOrEqual(MAX_EVENTS);
       sizes.runs++;
       sizes.events += events?.length ?? 0;
