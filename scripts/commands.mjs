@@ -6,7 +6,7 @@ import { countTests } from './count.mjs';
 import { root } from './inputs.mjs';
 import { note, prepare, StepFailed, withBinaries } from './setup.mjs';
 
-const COMMANDS = { demo, test, check, verify, bench, build: async () => 0 };
+const COMMANDS = { demo, test, check, verify, build: async () => 0 };
 
 /** Sets the checkout up as far as needed, runs the command and ends with its exit code. */
 export async function main([name = '', ...args]) {
@@ -70,11 +70,6 @@ async function verify(args) {
   const tests = await test(args);
   if (checks !== 0) note('Format, lint or types failed; see above.');
   return tests || checks;
-}
-
-async function bench(args) {
-  const env = await withBinaries(['temporal']);
-  return run([join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'bench', '--run', ...args], env);
 }
 
 /** Runs a Node script with this process's terminal. Resolves to its exit code, 128 + n after signal n. */
