@@ -13,7 +13,7 @@ import { oneLine } from './domain/text.js';
 import type { Journal, TaskRow } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
 import { DEFAULT_MODEL } from './model/prices.js';
-import { ENV_PROFILE, isUsable, profileFromEnv, saveProfile } from './model/profiles.js';
+import { checkProfile, ENV_PROFILE, isUsable, profileFromEnv, saveProfile } from './model/profiles.js';
 import { longhaulHome } from './settings/paths.js';
 import { checkWorkspace } from './workspace/check.js';
 
@@ -116,7 +116,7 @@ export class TaskClient {
       maxConsecutiveMistakes: request.maxConsecutiveMistakes ?? 3,
     };
     const task = newTaskId();
-    const queue = await this.hostQueue();
+    const queue = await this.hostQueue(temporal.server);
     const input: TaskInput = {
       v: 1,
       task,
@@ -129,7 +129,8 @@ export class TaskClient {
     };
     const title = oneLine(request.prompt, 200);
     const { model } = settings;
-    await this.journal.createTask({ task, workspace, model, title, input: JSON.stringify(input) });
+    const { server } = temporal;
+    await this.journal.createTask({ task, workspace, model, title, server, input: JSON.stringify(input) });
     await this.journal.append(task, [
       { key: 'task', event: { type: 'say', say: 'task', text: request.prompt, workspace, model } },
     ]);
@@ -239,6 +240,7 @@ export class TaskClient {
   /** Where the provider's settings are: in a profile of this home, or, on a cluster, in the workers' environment. */
   private async profile(embedded: boolean): Promise<string> {
     const profile = profileFromEnv(this.env);
+    checkProfile(profile);
     if (isUsable(profile)) return saveProfile(this.home, profile);
     if (!embedded) return ENV_PROFILE;
     throw new LonghaulError('no-api-key', 'No model provider is configured: ANTHROPIC_API_KEY is not set.', {
@@ -248,8 +250,8 @@ export class TaskClient {
   }
 
   /** The queue of this machine's own host worker, when it is not the workflows' queue. */
-  private async hostQueue(): Promise<string | undefined> {
-    const hosts = await this.journal.liveHosts();
+  private async hostQueue(server: string): Promise<string | undefined> {
+    const hosts = (await this.journal.liveHosts()).filter((host) => host.server === server);
     const here = hosts.find(({ host }) => host === (this.env.LONGHAUL_HOST ?? hostname())) ?? hosts[0];
     return here === undefined || here.queue === TASK_QUEUE ? undefined : here.queue;
   }

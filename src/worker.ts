@@ -11,7 +11,7 @@ import {
 import { createActivities } from './activities/index.js';
 import { isOpen } from './domain/outcomes.js';
 import { hostQueue, TASK_QUEUE } from './domain/queues.js';
-import type { Journal } from './journal/journal.js';
+import { type HostLease, type Journal, LOCAL_SERVER } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
 import { dropSpareRunner, prepareRunner } from './runner/spare.js';
 import { sweepCommands } from './runner/sweep.js';
@@ -46,10 +46,11 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   installRuntime(env);
   const host = options.host ?? env.LONGHAUL_HOST ?? hostname();
   const queue = role === 'host' ? hostQueue(host) : TASK_QUEUE;
-  const { options: where, namespace } = await workerConnection({ home, env });
+  const { options: where, namespace, address, embedded } = await workerConnection({ home, env });
+  const server = embedded ? LOCAL_SERVER : `${address}/${namespace}`;
   const journal = await openJournal({ home });
   const connection = await NativeConnection.connect(where);
-  const lease = role === 'workflow' ? undefined : await holdLease(journal, { host, queue, pid: process.pid });
+  const lease = role === 'workflow' ? undefined : await holdLease(journal, { host, queue, server, pid: process.pid });
   const sweeper = role === 'workflow' ? undefined : sweep(journal, homePaths(home).commands);
   try {
     const worker = await Worker.create({
@@ -94,7 +95,7 @@ function workOf(role: WorkerRole, activities: ReturnType<typeof createActivities
 }
 
 /** Says as long as this process lives that its host is served. */
-async function holdLease(journal: Journal, lease: { host: string; queue: string; pid: number }) {
+async function holdLease(journal: Journal, lease: Omit<HostLease, 'until'>) {
   const renew = () => journal.renewLease(lease, LEASE_TTL_MS);
   await renew();
   const timer = setInterval(() => void renew().catch(() => undefined), LEASE_RENEW_MS);

@@ -10,6 +10,7 @@ import { TASK_QUEUE } from '../domain/queues.js';
 import { REFUSALS, type RefusalType } from '../domain/replies.js';
 import type { TaskInput } from '../domain/task.js';
 import { oneLine } from '../domain/text.js';
+import { LOCAL_SERVER } from '../journal/journal.js';
 import { connectTemporal, type TemporalConnection } from '../service/connect.js';
 import { ensureSearchAttributes } from '../service/search-attributes.js';
 import type { taskWorkflow } from '../workflows/task.js';
@@ -39,6 +40,12 @@ export class TemporalTasks {
 
   get embedded(): boolean {
     return this.temporal.embedded;
+  }
+
+  /** Names the server in the journal. */
+  get server(): string {
+    const { embedded, address, namespace } = this.temporal;
+    return embedded ? LOCAL_SERVER : `${address}/${namespace}`;
   }
 
   get address(): string {

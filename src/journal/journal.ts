@@ -15,6 +15,8 @@ export interface TaskRow {
   model: string;
   /** First 200 characters of the prompt, on one line. */
   title: string;
+  /** The Temporal server its workflow is on. */
+  server: string;
   status: TaskStatus;
   /** ms since the epoch of the last status change */
   since: number;
@@ -25,6 +27,20 @@ export interface TaskRow {
   input: string;
   /** `CarriedState` left by the last run that closed, as JSON; null before. */
   carried: string | null;
+}
+
+/** Names the embedded Temporal server, whose address may change. Other servers are `address/namespace`. */
+export const LOCAL_SERVER = 'local';
+
+/** A host that is served by a worker. */
+export interface HostLease {
+  host: string;
+  queue: string;
+  /** The Temporal server that its worker polls. */
+  server: string;
+  pid: number;
+  /** ms since the epoch */
+  until: number;
 }
 
 /** A claim of a turn's model request. */
@@ -104,7 +120,9 @@ export interface Journal {
   readonly id: JournalId;
   close(): Promise<void>;
 
-  createTask(row: Pick<TaskRow, 'task' | 'workspace' | 'model' | 'title' | 'input'>): Promise<void>;
+  createTask(
+    row: Pick<TaskRow, 'task' | 'workspace' | 'model' | 'title' | 'input'> & { server?: string },
+  ): Promise<void>;
   getTask(task: TaskId): Promise<TaskRow | undefined>;
   /** Newest first. */
   listTasks(filter?: { statuses?: TaskStatus[]; limit?: number }): Promise<TaskRow[]>;
@@ -196,8 +214,8 @@ export interface Journal {
   getResult(call: CallKey): Promise<ToolResultRow | undefined>;
 
   /** Writes or renews the lease of a host; `ttlMs` from now. */
-  renewLease(lease: { host: string; queue: string; pid: number }, ttlMs: number): Promise<void>;
+  renewLease(lease: Omit<HostLease, 'until' | 'server'> & { server?: string }, ttlMs: number): Promise<void>;
   dropLease(host: string): Promise<void>;
   /** Hosts whose lease has not run out. */
-  liveHosts(): Promise<{ host: string; queue: string; pid: number; until: number }[]>;
+  liveHosts(): Promise<HostLease[]>;
 }

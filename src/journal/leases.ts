@@ -1,15 +1,16 @@
 import type { Context } from './context.js';
-import type { Journal } from './journal.js';
+import { type Journal, LOCAL_SERVER } from './journal.js';
 
 export function leaseStore(ctx: Context) {
   return {
     async renewLease(lease, ttlMs) {
-      const row = { ...lease, until: Date.now() + ttlMs };
+      const { host, queue, pid, server = LOCAL_SERVER } = lease;
+      const held = { queue, pid, server, until: Date.now() + ttlMs };
       await ctx.db.write((tx) =>
         tx
           .insertInto('lease')
-          .values(row)
-          .onConflict((on) => on.column('host').doUpdateSet({ queue: row.queue, pid: row.pid, until: row.until }))
+          .values({ host, ...held })
+          .onConflict((on) => on.column('host').doUpdateSet(held))
           .execute(),
       );
     },

@@ -17,6 +17,7 @@ export interface JournalSchema {
     model: string;
     /** JSON text */
     title: string;
+    server: string;
     status: TaskStatus;
     since: number;
     turns: number;
@@ -83,7 +84,7 @@ export interface JournalSchema {
   call: { call: string; task: string; execution: number; dispatch: number; intent: string | null };
   result: { call: string; json: string };
   blob: { id: string; bytes: number; base64: string };
-  lease: { host: string; queue: string; pid: number; until: number };
+  lease: { host: string; queue: string; server: string; pid: number; until: number };
 }
 
 /** Tables of the file for partials, which may be lost at any time. */

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { TaskStatus } from '../domain/outcomes.js';
 import type { Context, Tx } from './context.js';
 import { conflict, lost } from './errors.js';
-import type { Journal, TaskRow } from './journal.js';
+import { type Journal, LOCAL_SERVER, type TaskRow } from './journal.js';
 import type { JournalSchema } from './schema.js';
 import { wrote } from './wake.js';
 
@@ -18,6 +18,7 @@ export function taskStore(ctx: Context) {
         model: row.model,
         title: JSON.stringify(row.title),
         input: row.input,
+        server: row.server ?? LOCAL_SERVER,
       };
       await ctx.db.write(async (tx) => {
         const stored = await findTask(tx, row.task);
@@ -98,6 +99,7 @@ function taskRow(row: Selectable<JournalSchema['task']>): TaskRow {
     created: row.created,
     workspace: JSON.parse(row.workspace),
     model: row.model,
+    server: row.server,
     title: JSON.parse(row.title),
     status: row.status,
     since: row.since,

@@ -23,6 +23,15 @@ export function profileFromEnv(env: NodeJS.ProcessEnv): Profile {
   return profile;
 }
 
+/** @throws LonghaulError `bad-settings` for an address that no request can be sent to */
+export function checkProfile({ baseURL }: Profile): void {
+  if (baseURL === undefined || (URL.canParse(baseURL) && /^https?:$/.test(new URL(baseURL).protocol))) return;
+  throw new LonghaulError('bad-settings', `ANTHROPIC_BASE_URL is not an http or https address: ${baseURL}`, {
+    kept: 'Nothing was started or sent.',
+    next: "Correct it, or unset it for the provider's own address.",
+  });
+}
+
 /** A provider can be reached with it: it has a key, or it is a server of one's own that may need none. */
 export function isUsable(profile: Profile): boolean {
   return profile.apiKey !== undefined || profile.authToken !== undefined || profile.baseURL !== undefined;

@@ -15,7 +15,9 @@ const MAX_QUEUED_TEXT = 2 * MAX_INLINE_ANSWER;
  * when they return, and validators refuse without a trace in the history.
  */
 export function registerHandlers(task: Task): void {
-  setHandler(callReady, (ready) => task.inbox?.receive(ready));
+  setHandler(callReady, (ready) => task.inbox?.receive(ready), {
+    description: 'Sent by the worker while an answer streams; not for people.',
+  });
   setHandler(answerUpdate, (raw) => takeAnswer(task, raw), {
     validator: (raw) => {
       const found = judgeAnswer(task, raw);

@@ -92,7 +92,7 @@ async function askAboutFailure(
   const wait = parkMs === undefined ? {} : ({ deadline: Date.now() + parkMs, default: 'yes' } as const);
   const answer = await askPerson(task, {
     kind: 'api_req_failed',
-    question: `The model request failed (${failure.class}): ${failure.message} Try again?`,
+    question: `The model request failed (${failure.class}): ${sentence(failure.message)} Try again?`,
     ...wait,
   });
   if (answer.profile !== undefined) task.carried.profile = answer.profile;
@@ -101,4 +101,9 @@ async function askAboutFailure(
   if (text === undefined) return answer.answer === 'yes' && parkMs !== undefined ? 'by_default' : 'again';
   task.takenMessages.push({ as: 'user_message', text });
   return 'with_message';
+}
+
+/** The text with a full stop, if it has no end. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

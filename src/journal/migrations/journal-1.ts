@@ -23,6 +23,7 @@ async function identity(db: Kysely<unknown>): Promise<void> {
     .createTable('lease')
     .addColumn('host', 'text', (c) => c.primaryKey())
     .addColumn('queue', 'text', (c) => c.notNull())
+    .addColumn('server', 'text', (c) => c.notNull())
     .addColumn('pid', 'integer', (c) => c.notNull())
     .addColumn('until', 'bigint', (c) => c.notNull())
     .execute();
@@ -36,6 +37,7 @@ async function tasks(db: Kysely<unknown>): Promise<void> {
     .addColumn('workspace', 'text', (c) => c.notNull())
     .addColumn('model', 'text', (c) => c.notNull())
     .addColumn('title', 'text', (c) => c.notNull())
+    .addColumn('server', 'text', (c) => c.notNull())
     .addColumn('status', 'text', (c) => c.notNull())
     .addColumn('since', 'bigint', (c) => c.notNull())
     .addColumn('turns', 'integer', (c) => c.notNull())
