@@ -17,6 +17,9 @@ const ANNOUNCE_MS = 15;
 /** Characters a token has on average: for what a broken stream has cost. */
 const CHARS_PER_TOKEN = 4;
 
+/** Calls of one answer that are announced; the others come with the result, so that a run's history stays bounded. */
+const MAX_ANNOUNCED = 50;
+
 interface HeldCall {
   block: ToolUseBlock;
   call: PreparedCall;
@@ -36,6 +39,7 @@ export class Attempt {
   private timer: NodeJS.Timeout | undefined;
   private announcing: Promise<void> = Promise.resolve();
   private signalling: Promise<void> = Promise.resolve();
+  private announced = 0;
   private stopReason: string | undefined;
 
   constructor(
@@ -139,7 +143,7 @@ export class Attempt {
 
   private async announce(held: HeldCall): Promise<void> {
     await this.storeCall(held);
-    if (held.call.problem !== undefined) return;
+    if (held.call.problem !== undefined || ++this.announced > MAX_ANNOUNCED) return;
     const { turn } = this.input;
     await this.deps.journal.commitTurn(turn, this.number).catch((err: unknown) => this.giveUp(err));
     this.committed = true;

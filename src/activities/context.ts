@@ -3,12 +3,14 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { LonghaulError } from '../domain/errors.js';
 import type { TaskRef } from '../domain/turn.js';
 import type { Journal } from '../journal/journal.js';
+import type { Secrets } from '../model/secrets.js';
 
 /** What activities work with; one per worker process. */
 export interface ActivityDeps {
   journal: Journal;
   home: string;
   env: NodeJS.ProcessEnv;
+  secrets: Secrets;
 }
 
 /** How often a running activity says that it lives, whatever it is doing. */
@@ -46,7 +48,7 @@ export function activity<Input extends TaskRef, Output>(
       checkJournal(input, deps.journal);
       return await run(input, deps);
     } catch (err) {
-      throw asFailure(err, context);
+      throw withoutSecrets(asFailure(err, context), deps.secrets);
     } finally {
       clearInterval(beat);
     }
@@ -76,6 +78,18 @@ function asFailure(err: unknown, context: Context): unknown {
   if (LonghaulError.is(err)) {
     const nonRetryable = err.slug === 'journal-lost' || err.slug === 'journal-conflict';
     return ApplicationFailure.create({ type: err.slug, message: err.message, nonRetryable, cause: err });
+  }
+  return err;
+}
+
+/** An error goes into the history and the log, with its causes: none may hold a key. */
+function withoutSecrets(err: unknown, secrets: Secrets): unknown {
+  for (let at: unknown = err; at instanceof Error; at = at.cause) {
+    const { message } = at;
+    const shown = secrets.hide(message);
+    if (shown === message) continue;
+    at.message = shown;
+    if (at.stack !== undefined) at.stack = secrets.hide(at.stack);
   }
   return err;
 }

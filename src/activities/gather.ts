@@ -1,10 +1,11 @@
-import type { Message, MessageBlock, ToolUseBlock } from '../domain/blocks.js';
+import type { Message, MessageBlock, TextRef, ToolUseBlock } from '../domain/blocks.js';
+import { LonghaulError } from '../domain/errors.js';
 import type { TaskEvent } from '../domain/events.js';
 import { callKey, type Head, toolUseId } from '../domain/ids.js';
 import { cut } from '../domain/text.js';
 import type { StreamInput, TurnEnd } from '../domain/turn.js';
 import type { Journal, TurnRow } from '../journal/journal.js';
-import { NO_ANSWER, noticeText, problemText, userText, verdictText } from '../prompts/notices.js';
+import { NO_ANSWER, noteText, noticeText, problemText, userText, verdictText } from '../prompts/notices.js';
 
 /** Characters of a message that the task log shows. */
 const MAX_SHOWN = 16_000;
@@ -29,11 +30,21 @@ async function extend(input: StreamInput, journal: Journal): Promise<Head> {
   }
   for (const notice of input.notices) content.push({ type: 'text', text: noticeText(notice) });
   for (const message of input.messages) {
-    content.push({ type: 'text', text: userText(message.as, await journal.getText(message.text)) });
+    content.push({ type: 'text', text: userText(message.as, await wordsOf(message.text, journal)) });
   }
   await showMessages(input, journal);
   if (content.length === 0) content.push({ type: 'text', text: noticeText('go_on') });
   return journal.appendMessage(input.task, head, { role: 'user', content });
+}
+
+/** What a person said. A reference to nothing costs the words, not the task: anybody can send one. */
+async function wordsOf(text: TextRef, journal: Journal): Promise<string> {
+  try {
+    return await journal.getText(text);
+  } catch (err) {
+    if (LonghaulError.is(err) && err.slug === 'journal-lost') return '(the text of this message is lost)';
+    throw err;
+  }
 }
 
 /** People see when their message has gone into a request. */
@@ -41,7 +52,7 @@ async function showMessages(input: StreamInput, journal: Journal): Promise<void>
   const events: { key: string; event: TaskEvent }[] = [];
   for (const [at, message] of input.messages.entries()) {
     if (message.as === 'task') continue;
-    const text = cut(await journal.getText(message.text), MAX_SHOWN);
+    const text = cut(await wordsOf(message.text, journal), MAX_SHOWN);
     events.push({ key: `${input.turn}:message:${at}`, event: { type: 'say', say: 'user_feedback', text } });
   }
   if (events.length > 0) await journal.append(input.task, events);
@@ -88,7 +99,7 @@ async function resultOf(
 ): Promise<{ text: string; isError: boolean }> {
   if (call.problem) return { text: problemText(call.problem, call), isError: true };
   const verdict = end.verdicts.find((one) => one.block === call.block);
-  const said = verdict?.text === undefined ? undefined : await journal.getText(verdict.text);
+  const said = verdict?.note ? noteText(verdict.note) : verdict?.text && (await wordsOf(verdict.text, journal));
   const stored = await journal.getResult(key);
   if (stored) {
     const text = await journal.getText(stored.text);

@@ -1,3 +1,4 @@
+import { Secrets } from '../model/secrets.js';
 import { type ActivityDeps, activity } from './context.js';
 import { appendLog, closeTask, endProcesses, listCalls, storeText } from './control.js';
 import { prepareCall } from './prepare-call.js';
@@ -6,7 +7,8 @@ import { streamModel } from './stream-model.js';
 import type { ControlActivities, HostActivities } from './types.js';
 
 /** All activities, for the task queue of a host and for that of the workflows alike: which runs where is the workflow's choice. */
-export function createActivities(deps: ActivityDeps): HostActivities & ControlActivities {
+export function createActivities(options: Omit<ActivityDeps, 'secrets'>): HostActivities & ControlActivities {
+  const deps: ActivityDeps = { ...options, secrets: new Secrets() };
   return {
     streamModel: activity(deps, streamModel),
     runTool: activity(deps, runTool),

@@ -1,5 +1,6 @@
 import type { CallProblem, ToolUseBlock } from '../domain/blocks.js';
 import type { PreparedCall } from '../domain/calls.js';
+import { LonghaulError } from '../domain/errors.js';
 import type { CallKey } from '../domain/ids.js';
 import { splitCallKey } from '../domain/ids.js';
 import { oneLine } from '../domain/text.js';
@@ -53,8 +54,12 @@ export async function prepareBlock(
     if (ready.preview !== undefined && ready.preview !== '') call.preview = await journal.putText(ready.preview);
     return { block, call };
   } catch (err) {
-    if (!(err instanceof ToolError)) throw err;
-    return failed({ kind: 'refused_path', message: err.message });
+    if (LonghaulError.is(err)) throw err;
+    const message = err instanceof Error ? err.message : String(err);
+    return failed({
+      kind: 'refused_path',
+      message: err instanceof ToolError ? message : `It could not be prepared: ${message}`,
+    });
   }
 }
 

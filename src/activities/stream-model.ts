@@ -72,7 +72,10 @@ async function stream(
       if (stopKind() === 'detach') throw err;
       return answered(await attempt.interrupt(INTERRUPTED));
     }
-    const failure = failureOf(err);
+    // The journal's own troubles are no word on the provider: another execution finds the turn as it is.
+    if (LonghaulError.is(err)) throw err;
+    const found = failureOf(err);
+    const failure = { ...found, message: deps.secrets.hide(found.message) };
     if (attempt.committed) return answered(await attempt.interrupt(INTERRUPTED_BY_ERROR));
     const { cost } = await attempt.retract(failure.message);
     return { status: 'failed', attempt: attempt.number, failure, cost };
@@ -110,7 +113,9 @@ function answered(turn: TurnRow): StreamResult {
 
 async function profileOf(deps: ActivityDeps, name: string): Promise<Profile | ProviderFailure> {
   try {
-    return await loadProfile(deps.home, deps.env, name);
+    const profile = await loadProfile(deps.home, deps.env, name);
+    deps.secrets.add(profile);
+    return profile;
   } catch (err) {
     if (!LonghaulError.is(err)) throw err;
     return { class: 'auth', message: `${err.message} ${err.next ?? ''}`.trim() };

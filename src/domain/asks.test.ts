@@ -4,6 +4,8 @@ import { type Ask, type AskKind, findAsk, MAX_INLINE_ANSWER, readAnswer } from '
 
 const ask = (id: string, kind: AskKind): Ask => ({ id, kind, question: 'q?', opened: 0 });
 
+const REF = { blob: 'ab'.repeat(32), bytes: 9 };
+
 describe('readAnswer', () => {
   it.each([
     ['yes', { answer: 'yes' }],
@@ -20,7 +22,7 @@ describe('readAnswer', () => {
     ],
     [{ text: 'hi' }, { answer: 'message', text: 'hi' }],
     [{ answer: 'tabs, please' }, { answer: 'message', text: 'tabs, please' }],
-    [{ textRef: { blob: 'b', bytes: 9 } }, { answer: 'message', textRef: { blob: 'b', bytes: 9 } }],
+    [{ textRef: REF }, { answer: 'message', textRef: REF }],
   ])('reads %j', (raw, answer) => {
     expect(readAnswer(raw)).toEqual({ answer });
   });
@@ -37,6 +39,8 @@ describe('readAnswer', () => {
     { ask: 1, answer: 'yes' },
     { answer: 'message' },
     { textRef: 'x' },
+    { textRef: { blob: '../../etc/passwd', bytes: 3 } },
+    { textRef: { blob: '00', bytes: 3 } },
   ])('refuses %j as malformed', (raw) => {
     expect(readAnswer(raw)).toMatchObject({ refusal: { reason: 'malformed' } });
   });

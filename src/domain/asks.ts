@@ -1,4 +1,5 @@
-import type { TextRef } from './blocks.js';
+import { readBlobRef, type TextRef } from './blocks.js';
+import { utf8Bytes } from './text.js';
 
 /** Kinds of question, with the names of the original's `ask` entries. */
 export type AskKind = 'followup' | 'tool' | 'command' | 'mistake_limit_reached' | 'api_req_failed';
@@ -41,7 +42,7 @@ export interface Refusal {
   message: string;
 }
 
-/** Longest text that an answer or message may carry by value; more goes through a client, by reference. */
+/** Longest text that an answer or message may carry by value, bytes of UTF-8; more goes through a client, by reference. */
 export const MAX_INLINE_ANSWER = 4096;
 
 /** Kinds that a bare answer may settle when they are the only open ask: none of them lets an effect happen. */
@@ -60,7 +61,8 @@ export function readAnswer(raw: unknown): { answer: Answer } | { refusal: Refusa
   for (const [name, value] of Object.entries({ ask, text, clientId, profile })) {
     if (value !== undefined && typeof value !== 'string') return malformed(`"${name}" must be a string`);
   }
-  if (textRef !== undefined && !isRef(textRef)) return malformed('"textRef" must be {"blob":"…","bytes":N}');
+  const ref = readBlobRef(textRef);
+  if (textRef !== undefined && !ref) return malformed('"textRef" must be {"blob":"SHA-256","bytes":N}');
   const said = answer ?? (text !== undefined || textRef !== undefined ? 'message' : undefined);
   if (typeof said !== 'string') return malformed('"answer" must be "yes", "no" or "message"');
   const kind = buttonOf(said);
@@ -68,7 +70,7 @@ export function readAnswer(raw: unknown): { answer: Answer } | { refusal: Refusa
   if (typeof ask === 'string' && ask !== '') result.ask = ask;
   const words = kind === undefined ? said : (text as string | undefined);
   if (words !== undefined && words.trim() !== '') result.text = words;
-  if (isRef(textRef)) result.textRef = textRef;
+  if (ref) result.textRef = ref;
   if (typeof clientId === 'string') result.clientId = clientId.slice(0, 100);
   if (typeof profile === 'string') result.profile = profile.slice(0, 100);
   if (result.answer === 'message' && result.text === undefined && result.textRef === undefined) {
@@ -139,14 +141,10 @@ function buttonOf(word: string): Answer['answer'] | undefined {
 }
 
 function tooLong(text: string | undefined): { refusal: Refusal } | undefined {
-  if (text === undefined || text.length <= MAX_INLINE_ANSWER) return undefined;
-  const message = `The text has ${text.length} characters, ${MAX_INLINE_ANSWER} at most; send it with \`longhaul answer\`.`;
+  const bytes = text === undefined ? 0 : utf8Bytes(text);
+  if (bytes <= MAX_INLINE_ANSWER) return undefined;
+  const message = `The text has ${bytes} bytes, ${MAX_INLINE_ANSWER} at most; send it with \`longhaul answer\`.`;
   return { refusal: { reason: 'too_long', message } };
-}
-
-function isRef(value: unknown): value is { blob: string; bytes: number } {
-  const ref = value as { blob?: unknown; bytes?: unknown } | null;
-  return typeof ref === 'object' && ref !== null && typeof ref.blob === 'string' && typeof ref.bytes === 'number';
 }
 
 function malformed(why: string): { refusal: Refusal } {

@@ -11,6 +11,13 @@ export function isBlobRef(value: TextRef): value is BlobRef {
   return 'blob' in value;
 }
 
+/** A reference as somebody sent it, when it is one. */
+export function readBlobRef(value: unknown): BlobRef | undefined {
+  const { blob, bytes } = (value ?? {}) as { blob?: unknown; bytes?: unknown };
+  if (typeof blob !== 'string' || !/^[0-9a-f]{64}$/.test(blob)) return undefined;
+  return typeof bytes === 'number' && bytes >= 0 ? { blob, bytes } : undefined;
+}
+
 /** Text up to this many UTF-8 bytes may travel by value in a workflow payload (design ceiling: 4 KB a payload). */
 export const INLINE_TEXT_BYTES = 1024;
 

@@ -15,7 +15,9 @@ export type FailureClass =
   | 'too_large'
   | 'context_window'
   | 'bad_request'
-  | 'bad_response';
+  | 'bad_response'
+  /** Something of our own went wrong with this answer; asking again at once would cost the same again. */
+  | 'internal';
 
 export interface ProviderFailure {
   class: FailureClass;
@@ -44,6 +46,7 @@ export function isTransient(failure: ProviderFailure): boolean {
     case 'too_large':
     case 'context_window':
     case 'bad_request':
+    case 'internal':
       return false;
   }
 }

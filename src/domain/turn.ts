@@ -38,9 +38,13 @@ export type Notice = 'no_tool_used' | 'empty_answer' | 'cut_by_max_tokens' | 'go
 export interface Verdict {
   block: number;
   status: CallStatus;
-  /** What the person said with it, or the control tool's answer. */
+  /** What the person said with it, or the answer to the control tool. */
   text?: TextRef;
+  /** Instead of a text: a fixed one, whose wording is in prompts/. */
+  note?: VerdictNote;
 }
+
+export type VerdictNote = 'nobody_answers' | 'result_taken';
 
 /** What a finished turn leaves for the next request to add to the conversation. */
 export interface TurnEnd {

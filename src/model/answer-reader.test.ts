@@ -156,4 +156,46 @@ describe('AnswerReader', () => {
       { block: 1, content: { name: 'write_to_file', problem: { kind: 'truncated' } } },
     ]);
   });
+
+  it('keeps apart blocks that the server gave the same index', () => {
+    const text = (value: string) => [
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: value } },
+      { type: 'content_block_stop', index: 0 },
+    ];
+    const { outputs } = readAll([...text('one'), ...text('two')]);
+    expect(outputs.flatMap((one) => (one.kind === 'block' ? [[one.block, one.content]] : []))).toEqual([
+      [0, { type: 'text', text: 'one' }],
+      [1, { type: 'text', text: 'two' }],
+    ]);
+  });
+
+  it('refuses arguments that would exhaust the stack, and counts that no request has', () => {
+    const { reader, outputs } = readAll([
+      { type: 'message_start', message: { usage: { input_tokens: 1e308, output_tokens: 3 } } },
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'tool_use', id: 'x', name: 'read_file', input: {} },
+      },
+      {
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json: `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}` },
+      },
+      { type: 'content_block_stop', index: 0 },
+    ]);
+    expect(blocksOf(outputs)).toMatchObject([{ input: {}, problem: { kind: 'bad_json' } }]);
+    expect(reader.usage).toMatchObject({ inputTokens: 0, outputTokens: 3 });
+    const strings = readAll([
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'x', name: 'f', input: {} } },
+      {
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json: JSON.stringify({ a: '"[\\'.repeat(500) }) },
+      },
+      { type: 'content_block_stop', index: 0 },
+    ]);
+    expect(blocksOf(strings.outputs)).toMatchObject([{ input: { a: '"[\\'.repeat(500) } }]);
+  });
 });

@@ -18,6 +18,11 @@ export type ReaderOutput =
   | { kind: 'end' }
   | { kind: 'error'; error: { type: string; message: string } };
 
+/** More tokens than any request has: a larger count is a mistake of the server. */
+const MAX_TOKENS = 1e9;
+/** Arguments nested deeper than this are no tool's, and would exhaust the stack. */
+const MAX_DEPTH = 100;
+
 type Partial =
   | { type: 'text'; text: string }
   | { type: 'thinking'; thinking: string; signature: string }
@@ -34,7 +39,11 @@ export class AnswerReader {
   /** The output token count is the final one. */
   usageComplete = false;
   requestId: string | undefined;
+  /** Blocks that are arriving, by our number. */
   private readonly open = new Map<number, Partial>();
+  /** The provider's index of a block → our number: the order in which blocks began. An index may be used again. */
+  private readonly numbers = new Map<number, number>();
+  private begun = 0;
   /** UTF-16 units received, for an estimate when the stream ends early. */
   received = 0;
 
@@ -95,7 +104,7 @@ export class AnswerReader {
   private readUsage(usage: Record<string, unknown>): void {
     const count = (name: string, before: number) => {
       const value = usage[name];
-      return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : before;
+      return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.round(value) : before;
     };
     this.usage = {
       inputTokens: count('input_tokens', this.usage.inputTokens),
@@ -108,15 +117,17 @@ export class AnswerReader {
   private begin(index: unknown, block: Record<string, unknown>): ReaderOutput[] {
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0) return [];
     const part = partialOf(block);
-    if (!part) return [{ kind: 'begin', block: index }];
-    this.open.set(index, part);
-    const out: ReaderOutput[] = [{ kind: 'begin', block: index }];
+    const number = this.begun++;
+    this.numbers.set(index, number);
+    const out: ReaderOutput[] = [{ kind: 'begin', block: number }];
+    if (!part) return out;
+    this.open.set(number, part);
     const first = part.type === 'text' ? part.text : part.type === 'thinking' ? part.thinking : '';
     if (first !== '') {
       this.received += first.length;
       out.push({
         kind: 'delta',
-        block: index,
+        block: number,
         of: part.type === 'text' ? 'text' : 'reasoning',
         offset: 0,
         text: first,
@@ -126,22 +137,22 @@ export class AnswerReader {
   }
 
   private delta(index: unknown, delta: Record<string, unknown>): ReaderOutput[] {
-    if (typeof index !== 'number') return [];
-    const part = this.open.get(index);
+    const block = this.numberOf(index);
+    const part = this.open.get(block);
     if (!part) return [];
     if (part.type === 'text' && delta.type === 'text_delta') {
       const text = str(delta.text);
       const offset = part.text.length;
       part.text += text;
       this.received += text.length;
-      return text === '' ? [] : [{ kind: 'delta', block: index, of: 'text', offset, text }];
+      return text === '' ? [] : [{ kind: 'delta', block, of: 'text', offset, text }];
     }
     if (part.type === 'thinking' && delta.type === 'thinking_delta') {
       const text = str(delta.thinking);
       const offset = part.thinking.length;
       part.thinking += text;
       this.received += text.length;
-      return text === '' ? [] : [{ kind: 'delta', block: index, of: 'reasoning', offset, text }];
+      return text === '' ? [] : [{ kind: 'delta', block, of: 'reasoning', offset, text }];
     }
     if (part.type === 'thinking' && delta.type === 'signature_delta') part.signature += str(delta.signature);
     if (part.type === 'tool_use' && delta.type === 'input_json_delta') {
@@ -153,12 +164,16 @@ export class AnswerReader {
   }
 
   private finish(index: unknown): ReaderOutput[] {
-    if (typeof index !== 'number') return [];
-    const part = this.open.get(index);
+    const block = this.numberOf(index);
+    const part = this.open.get(block);
     if (!part) return [];
-    this.open.delete(index);
-    const content = finished(part, index);
-    return content ? [{ kind: 'block', block: index, content }] : [];
+    this.open.delete(block);
+    const content = finished(part, block);
+    return content ? [{ kind: 'block', block, content }] : [];
+  }
+
+  private numberOf(index: unknown): number {
+    return (typeof index === 'number' ? this.numbers.get(index) : undefined) ?? -1;
   }
 }
 
@@ -196,6 +211,9 @@ function readInput(part: { given: unknown; json: string }): {
   problem?: CallProblem;
 } {
   if (part.json.trim() === '') return { input: record(part.given) };
+  if (depthOf(part.json) > MAX_DEPTH) {
+    return { input: {}, problem: { kind: 'bad_json', message: `The arguments are nested deeper than ${MAX_DEPTH}.` } };
+  }
   try {
     const value: unknown = JSON.parse(part.json);
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
@@ -209,6 +227,23 @@ function readInput(part: { given: unknown; json: string }): {
       problem: { kind: 'bad_json', message: `The arguments are not valid JSON: ${why.slice(0, 200)}.` },
     };
   }
+}
+
+/** How deep the brackets of a JSON text go, those in strings left out. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let at = 0; at < json.length; at++) {
+    const char = json[at];
+    if (inString) {
+      if (char === '\\') at++;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '{' || char === '[') deepest = Math.max(deepest, ++depth);
+    else if (char === '}' || char === ']') depth--;
+  }
+  return deepest;
 }
 
 function record(value: unknown): Record<string, unknown> {

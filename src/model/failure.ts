@@ -6,13 +6,14 @@ import { RequestFailed } from './event-stream.js';
 /** Longest text of a provider that people are shown. */
 const MAX_MESSAGE = 500;
 
-/** Says of anything a request threw which class of failure it is. Errors of our own code are thrown on. */
+/** Says of anything that went wrong with a request which class of failure it is. */
 export function failureOf(err: unknown): ProviderFailure {
   if (err instanceof RequestFailed) return err.failure;
   if (err instanceof APIConnectionError) return { class: 'connection', message: connectionMessage(err) };
   if (err instanceof APIError) return statusFailure(err);
   if (isNetworkError(err)) return { class: 'connection', message: connectionMessage(err) };
-  throw err;
+  const message = err instanceof Error ? `${err.name}: ${err.message}` : String(err);
+  return { class: 'internal', message: cut(`The answer could not be processed: ${message}`, MAX_MESSAGE) };
 }
 
 /** The same for an `error` event that came inside the stream, after status 200. */
@@ -102,11 +103,15 @@ function connectionMessage(err: unknown): string {
   return cut(`No connection to the provider, or it was lost: ${parts.join(': ')}`, MAX_MESSAGE);
 }
 
+/** Codes of sockets, names, TLS and of Node's HTTP client; not those of files. */
+const NETWORK_CODES =
+  /^(ECONN|ENET|EHOST|EADDR|EAI_|ENOTFOUND|EPIPE|ETIMEDOUT|EPROTO|UND_ERR_|HPE_|CERT_|ERR_(STREAM|SOCKET|TLS|SSL|HTTP|INVALID_URL))/;
+
 /** What `fetch` throws while a body is read: a TypeError whose cause is the socket's error, or that error itself. */
 function isNetworkError(err: unknown): boolean {
   if (!(err instanceof Error)) return false;
   if (err.name === 'AbortError' || err.name === 'TimeoutError') return true;
   if (err instanceof TypeError && /fetch failed|terminated|network/i.test(err.message)) return true;
   const code = (err as { code?: unknown }).code;
-  return typeof code === 'string' && /^(E[A-Z]+|UND_ERR_|ERR_(STREAM|SOCKET|TLS|SSL))/.test(code);
+  return typeof code === 'string' && NETWORK_CODES.test(code);
 }

@@ -23,6 +23,7 @@ export async function* requestEvents(
     // The watchdog is the only clock.
     timeout: 2 ** 31 - 1,
     logLevel: 'off',
+    fetch: boundedFetch,
   });
   const headers = request.betas.length > 0 ? { 'anthropic-beta': request.betas.join(',') } : {};
   try {
@@ -37,4 +38,27 @@ export async function* requestEvents(
     watchdog.stop();
   }
   if (watchdog.failure) throw new RequestFailed(watchdog.failure);
+}
+
+/** Bytes read of an answer that is not a stream of events: an error, or a page of something in between. */
+const MAX_PLAIN_BYTES = 64 * 1024;
+
+/** Follows no redirect, which would carry the conversation to another host, and reads little of what is no stream. */
+async function boundedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(input, { ...init, redirect: 'manual' });
+  const isStream = response.ok && (response.headers.get('content-type') ?? '').includes('text/event-stream');
+  if (isStream || response.body === null) return response;
+  const { status, statusText, headers } = response;
+  return new Response(await firstBytes(response.body), { status, statusText, headers });
+}
+
+async function firstBytes(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= MAX_PLAIN_BYTES) break;
+  }
+  return new Uint8Array(Buffer.concat(chunks).subarray(0, MAX_PLAIN_BYTES));
 }

@@ -1,6 +1,6 @@
 import type { CallProblem, ToolUseBlock } from '../domain/blocks.js';
 import type { CallStatus } from '../domain/calls.js';
-import type { Notice, UserMessage } from '../domain/turn.js';
+import type { Notice, UserMessage, VerdictNote } from '../domain/turn.js';
 
 /** What stands for the answer in the conversation when the model gave none. */
 export const NO_ANSWER = '[No answer was received from the model.]';
@@ -44,6 +44,15 @@ export function problemText(problem: CallProblem, call: ToolUseBlock): string {
       return 'The call was not executed: it was truncated by the output limit. Send it again in smaller pieces.';
     case 'refused_path':
       return `The call was not executed. ${problem.message}`;
+  }
+}
+
+export function noteText(note: VerdictNote): string {
+  switch (note) {
+    case 'nobody_answers':
+      return 'Nobody answers questions in this task: decide yourself, and say in the result what you decided.';
+    case 'result_taken':
+      return 'The result was taken.';
   }
 }
 

@@ -44,6 +44,17 @@ const UNATTENDED: Readonly<Record<string, string>> = {
 /** A secret shorter than this is not searched for in other variables: it would match by chance. */
 const MIN_SECRET = 8;
 
+/** An environment without the secrets and without their copies under other names. @param scrub more names of secrets */
+export function withoutSecrets(own: NodeJS.ProcessEnv, scrub: readonly string[] = []): Record<string, string> {
+  const names = new Set([...SCRUBBED_VARIABLES, ...scrub]);
+  const secrets = [...names].map((name) => own[name]?.trim() ?? '').filter((value) => value.length >= MIN_SECRET);
+  const kept = Object.entries(own).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && !names.has(entry[0]) && !secrets.some((secret) => entry[1]?.includes(secret)),
+  );
+  return Object.fromEntries(kept);
+}
+
 /**
  * The environment of a command: the worker's own without secrets, such that nothing waits for a person, with the
  * markers by which its processes are found. A variable that holds a scrubbed secret under another name goes too.
@@ -52,15 +63,9 @@ export function commandEnvironment(
   own: NodeJS.ProcessEnv,
   spec: Pick<CommandSpec, 'task' | 'call' | 'env' | 'scrub' | 'cwd'>,
 ): Record<string, string> {
-  const secretNames = new Set([...SCRUBBED_VARIABLES, ...spec.scrub]);
-  const secrets = [...secretNames].map((name) => own[name]?.trim() ?? '').filter((value) => value.length >= MIN_SECRET);
   const internal = own[EMBEDDED_VARIABLE] ? [...INTERNAL_VARIABLES, ...SERVICE_VARIABLES] : INTERNAL_VARIABLES;
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries({ ...own, ...spec.env })) {
-    if (value === undefined || secretNames.has(name) || internal.includes(name)) continue;
-    if (secrets.some((secret) => value.includes(secret))) continue;
-    env[name] = value;
-  }
+  const env = withoutSecrets({ ...own, ...spec.env }, spec.scrub);
+  for (const name of internal) delete env[name];
   return { ...env, ...UNATTENDED, PWD: spec.cwd, [CALL_MARKER]: spec.call, [TASK_MARKER]: spec.task };
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { withoutSecrets } from './environment.js';
 
 /** V8's defaults would let the reading of fast output grow to hundreds of MB. */
 const RUNNER_FLAGS = ['--max-old-space-size=64', '--max-semi-space-size=2'];
@@ -66,7 +67,7 @@ function environmentText(): string {
 
 function start(main: string, dir?: string): ChildProcess {
   // meant for the program's own Node processes, not for the runner; the command gets it by `commandOnlyEnvironment`
-  const { NODE_OPTIONS: _, ...env } = process.env;
+  const { NODE_OPTIONS: _, ...env } = withoutSecrets(process.env);
   const args = [...RUNNER_FLAGS, main, ...(dir === undefined ? [] : [dir])];
   const stdin = dir === undefined ? 'pipe' : 'ignore';
   const child = spawn(process.execPath, args, { cwd: '/', detached: true, env, stdio: [stdin, 'ignore', 'ignore'] });

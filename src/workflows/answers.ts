@@ -16,3 +16,8 @@ export async function shortened(task: Task, text: TextRef): Promise<TextRef> {
   if (!('text' in text) || text.text.length * 3 <= INLINE_TEXT_BYTES) return text;
   return control.storeText({ ...task.ref, text: text.text });
 }
+
+/** Waiting texts travel by reference. */
+export async function stowMessages(task: Task): Promise<void> {
+  for (const message of [...task.carried.messages]) message.text = await shortened(task, message.text);
+}

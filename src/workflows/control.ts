@@ -35,10 +35,7 @@ async function askFollowup(
 ): Promise<ControlEnd> {
   task.carried.mistakes = 0;
   if (task.settings.policy.yolo) {
-    const text = {
-      text: 'Nobody answers questions in this task: decide yourself, and say in the result what you decided.',
-    };
-    return { verdict: { block: call.block, status: 'done', text } };
+    return { verdict: { block: call.block, status: 'done', note: 'nobody_answers' } };
   }
   const { question } = request;
   const answer = await askPerson(task, {
@@ -76,6 +73,6 @@ async function complete(
   }
   return {
     outcome: { outcome: 'completed', result: request.result },
-    verdict: { block: call.block, status: 'done', text: { text: 'The result was taken.' } },
+    verdict: { block: call.block, status: 'done', note: 'result_taken' },
   };
 }

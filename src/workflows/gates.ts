@@ -1,5 +1,5 @@
 import type { Outcome } from '../domain/outcomes.js';
-import { toRef } from './answers.js';
+import { stowMessages, toRef } from './answers.js';
 import { askPerson } from './ask.js';
 import { throwIfCancelled } from './cancel.js';
 import type { Task } from './state.js';
@@ -11,7 +11,7 @@ export async function passGates(task: Task): Promise<Outcome | undefined> {
   if (gone) return gone;
   const spent = budgetGate(task);
   if (spent) return spent;
-  takeMessages(task);
+  await takeMessages(task);
   return undefined;
 }
 
@@ -37,7 +37,8 @@ function budgetGate({ carried, settings }: Task): Outcome | undefined {
 }
 
 /** Messages go into the next request, and leave the queue only when its answer is there. */
-function takeMessages(task: Task): void {
+async function takeMessages(task: Task): Promise<void> {
   if (task.carried.inProgress) return;
+  await stowMessages(task);
   task.takenMessages.push(...task.carried.messages.splice(0));
 }

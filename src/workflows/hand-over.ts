@@ -1,7 +1,7 @@
 import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { TaskResult } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
-import { shortened } from './answers.js';
+import { stowMessages } from './answers.js';
 import { throwIfCancelled } from './cancel.js';
 import type { Task } from './state.js';
 
@@ -25,11 +25,6 @@ export async function handOver(task: Task): Promise<never> {
   throwIfCancelled();
   const input: TaskInput = { ...task.input, state: task.carried };
   return continueAsNew<(input: TaskInput) => Promise<TaskResult>>(input);
-}
-
-/** Waiting texts travel by reference. */
-async function stowMessages(task: Task): Promise<void> {
-  for (const message of [...task.carried.messages]) message.text = await shortened(task, message.text);
 }
 
 function hasLongText(task: Task): boolean {

@@ -1,13 +1,14 @@
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { type Answer, findAsk, MAX_INLINE_ANSWER, type Refusal, readAnswer } from '../domain/asks.js';
-import type { BlobRef, TextRef } from '../domain/blocks.js';
+import { readBlobRef, type TextRef } from '../domain/blocks.js';
 import type { AnswerReply, RefusalType, SendReply } from '../domain/replies.js';
+import { utf8Bytes } from '../domain/text.js';
 import { answerSignal, answerUpdate, callReady, sendUpdate, statusQuery } from './definitions.js';
 import type { OpenAsk, Task } from './state.js';
 
 /** Messages that may wait for the next request. */
 const MAX_QUEUED = 30;
-/** Characters that waiting messages may hold by value in all; clients send longer ones by reference. */
+/** Bytes that waiting messages may hold by value in all; clients send longer ones by reference. */
 const MAX_QUEUED_TEXT = 2 * MAX_INLINE_ANSWER;
 
 /**
@@ -81,9 +82,13 @@ function takeMessage(task: Task, raw: unknown): SendReply {
 /** @throws ApplicationFailure that refuses the message */
 function readMessage(task: Task, raw: unknown): { text: TextRef; clientId?: string } {
   const given = typeof raw === 'string' ? { text: raw } : ((raw ?? {}) as Record<string, unknown>);
-  const { text, textRef, clientId } = given as { text?: unknown; textRef?: unknown; clientId?: unknown };
+  const { text, textRef, clientId, notAfter } = given as Record<string, unknown>;
   const id = typeof clientId === 'string' ? { clientId: clientId.slice(0, 100) } : {};
   if (task.hasSeen(id.clientId)) return { text: { text: '' }, ...id };
+  // An update that its sender has given up stays with the server until a worker comes.
+  if (typeof notAfter === 'number' && Date.now() > notAfter) {
+    throw refused('TaskBusy', 'The message came too late: its sender has been told that it was not delivered.');
+  }
   if (task.closing) throw refused('TaskClosing', 'The task is ending; send the message again to take it up anew.');
   const { messages } = task.carried;
   if (messages.length >= MAX_QUEUED) {
@@ -92,20 +97,20 @@ function readMessage(task: Task, raw: unknown): { text: TextRef; clientId?: stri
       `${messages.length} messages wait already; send it again when the next request has gone out.`,
     );
   }
-  if (isRef(textRef)) return { text: textRef, ...id };
+  const ref = readBlobRef(textRef);
+  if (ref) return { text: ref, ...id };
   if (typeof text !== 'string' || text.trim() === '') {
     throw refused('BadMessage', 'A message is {"text":"…"} or a bare text, and not blank.');
   }
-  const waiting = messages.reduce((sum, message) => sum + ('text' in message.text ? message.text.text.length : 0), 0);
-  if (text.length > MAX_INLINE_ANSWER || waiting + text.length > MAX_QUEUED_TEXT) {
+  const waiting = messages.reduce(
+    (sum, message) => sum + ('text' in message.text ? utf8Bytes(message.text.text) : 0),
+    0,
+  );
+  const bytes = utf8Bytes(text);
+  if (bytes > MAX_INLINE_ANSWER || waiting + bytes > MAX_QUEUED_TEXT) {
     throw refused('BadMessage', 'The text is too long to be sent this way; use `longhaul send`.');
   }
   return { text: { text }, ...id };
-}
-
-function isRef(value: unknown): value is BlobRef {
-  const ref = value as BlobRef | undefined;
-  return typeof ref?.blob === 'string' && typeof ref.bytes === 'number';
 }
 
 function refused(type: RefusalType, message: string, ...details: unknown[]): ApplicationFailure {

@@ -56,7 +56,8 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
     for (let next = 0; ; next++) {
       await condition(() => end !== undefined || failure !== undefined || (task.inbox?.calls.length ?? 0) > next);
       const call = task.inbox?.calls[next];
-      if (!call) break;
+      // Between two runs nothing may be in flight, so what is left waits for the end of the answer.
+      if (!call || handOverDue()) break;
       await runner.accept(call);
       if (runner.stopped) scope.cancel();
     }

@@ -1,0 +1,115 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Watchdog } from './event-stream.js';
+import { failureOf } from './failure.js';
+import { modelInfo } from './prices.js';
+import type { Profile } from './profiles.js';
+import { requestEvents } from './provider.js';
+import { prepareRequest } from './request.js';
+import { Secrets } from './secrets.js';
+
+const request = prepareRequest(
+  modelInfo('claude-sonnet-5'),
+  'sys',
+  [],
+  [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }],
+);
+
+describe('requestEvents', () => {
+  const closing: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+
+  /** How a request to such a server fails. */
+  const failure = async (
+    respond: (res: ServerResponse, url: string | undefined) => void,
+    more: Partial<Profile> = {},
+  ) => {
+    const server = createServer((req, res) => respond(res, req.url));
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    closing.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const watchdog = new Watchdog({ idleMs: 5_000, totalMs: 20_000 }, new AbortController().signal);
+    try {
+      for await (const _ of requestEvents({ baseURL, apiKey: 'k', ...more }, request, watchdog));
+      return undefined;
+    } catch (err) {
+      return failureOf(err);
+    }
+  };
+  const error =
+    (status: number, type: string, message: string, headers: Record<string, string> = {}) =>
+    (res: ServerResponse) => {
+      res.writeHead(status, { 'content-type': 'application/json', ...headers });
+      res.end(JSON.stringify({ type: 'error', error: { type, message } }));
+    };
+
+  it.each([
+    [400, 'invalid_request_error', 'messages: text is empty', 'bad_request'],
+    [400, 'invalid_request_error', 'prompt is too long: 200001 tokens > 200000 maximum', 'context_window'],
+    [401, 'authentication_error', 'invalid key', 'auth'],
+    [403, 'permission_error', 'no', 'auth'],
+    [404, 'not_found_error', 'model: x', 'not_found'],
+    [413, 'request_too_large', 'too large', 'too_large'],
+    [500, 'api_error', 'oops', 'server_error'],
+    [529, 'overloaded_error', 'busy', 'overloaded'],
+  ])('HTTP %i %s "%s" is of class %4$s', async (status, type, message, expected) => {
+    expect(await failure(error(status, type, message))).toMatchObject({ class: expected, status });
+  });
+
+  it('waits as the provider asks, in seconds, milliseconds, or until a date', async () => {
+    const limited = (headers: Record<string, string>) => failure(error(429, 'rate_limit_error', 'slow', headers));
+    expect(await limited({ 'retry-after': '7' })).toMatchObject({ class: 'rate_limit', retryAfterMs: 7_000 });
+    expect(await limited({ 'retry-after-ms': '250' })).toMatchObject({ retryAfterMs: 250 });
+    const date = await limited({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
+    expect(date?.retryAfterMs).toBeGreaterThan(50_000);
+    expect(await limited({ 'retry-after': 'soon' })).not.toHaveProperty('retryAfterMs');
+  });
+
+  it('follows no redirect, and reads little of an endless page', async () => {
+    let hits = 0;
+    const redirected = await failure((res, url) => {
+      hits++;
+      res.writeHead(307, { location: `${url}/elsewhere` });
+      res.end();
+    });
+    expect(redirected?.class).toBe('bad_request');
+    expect(hits).toBe(1);
+    for (const status of [200, 500]) {
+      let sent = 0;
+      const endless = await failure((res) => {
+        res.writeHead(status, { 'content-type': 'text/html' });
+        const more = () => {
+          if (res.destroyed) return;
+          sent += 65_536;
+          if (res.write('x'.repeat(65_536))) setImmediate(more);
+          else res.once('drain', more);
+        };
+        more();
+      });
+      expect(['bad_response', 'server_error']).toContain(endless?.class);
+      expect(sent).toBeLessThan(50_000_000);
+    }
+  });
+
+  it('tells troubles of the network from those of files and of our own code', () => {
+    const withCode = (code: string) => Object.assign(new Error('x'), { code });
+    expect(failureOf(withCode('ECONNRESET')).class).toBe('connection');
+    expect(failureOf(withCode('ENOTFOUND')).class).toBe('connection');
+    expect(failureOf(withCode('ENOENT')).class).toBe('internal');
+    expect(failureOf(new RangeError('stack')).class).toBe('internal');
+  });
+});
+
+describe('Secrets', () => {
+  it('hides every key that was used, wherever it stands', () => {
+    const secrets = new Secrets();
+    secrets.add({ apiKey: 'sk-canary-1', authToken: 'tok$&en-2' });
+    expect(secrets.hide('a sk-canary-1 b tok$&en-2 sk-canary-1')).toBe('a [hidden] b [hidden] [hidden]');
+  });
+});
