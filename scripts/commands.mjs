@@ -39,7 +39,8 @@ async function test(args) {
   const results = join(scratch, 'results.json');
   try {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
+    const json = join(root, 'scripts', 'json-reporter.mjs');
+    const reporters = ['--reporter=default', `--reporter=${json}`, `--outputFile.json=${results}`];
     const code = await run([vitest, 'run', ...reporters, ...args], env);
     const { passed, failed } = countTests(results, code);
     process.stdout.write(`\n${passed} passed, ${failed} failed\n`);

@@ -1,6 +1,7 @@
 import { TaskClient } from '../client.js';
 import { type Answer, type Ask, readAnswer } from '../domain/asks.js';
 import { LonghaulError } from '../domain/errors.js';
+import { pickOption, readTyped, refuses } from './asking.js';
 import { badFlag } from './flags.js';
 import { type Io, printJson, printLine } from './io.js';
 
@@ -21,10 +22,12 @@ export async function answerCommand(
   const client = await TaskClient.local({ home, env: io.env });
   try {
     const task = await client.resolve(prefix);
-    const answer = fitted(said, await client.openAsks(task));
+    const open = await client.openAsks(task);
+    const asTyped = flags.text === undefined && !isJson(words);
+    const answer = fitted(said, open, asTyped);
     const receipt = await client.answer(task, answer);
     if (flags.json) printJson(io, { type: 'answer', task, ask: receipt.ask ?? null, state: receipt.state });
-    else if (receipt.state === 'delivered') printLine(io, `Answered ${receipt.ask ?? answer.ask ?? ''}`.trimEnd());
+    else if (receipt.state === 'delivered') printLine(io, deliveredWords(answer, open, receipt.ask));
     else printLine(io, 'Left for the task: no worker is there to take it now, one will when it is back.');
     return 0;
   } finally {
@@ -33,41 +36,96 @@ export async function answerCommand(
 }
 
 /**
- * Reads the words after the task id: an optional ask id, then `yes`, `no`, a text, or an answer's JSON.
+ * Reads the words after the task id: an optional ask id, then `yes`, `no`, a text, or an answer's JSON. With `--text` the
+ * answer itself may be left out.
  * @throws LonghaulError `bad-flag`, `bad-answer`
  */
 export function readWords(words: readonly string[], text?: string): Answer {
   const [first, second, ...more] = words;
-  if (first === undefined || more.length > 0) {
-    throw badFlag('answer takes a task id, at most one ask id, and the answer; put quotes around a text.');
+  if (more.length > 0) {
+    throw badFlag('answer takes a task id, at most one ask id, and the answer.', 'Put quotes around a text.');
   }
-  const ask = second === undefined ? undefined : first;
-  const said = second ?? first;
-  if (ask === undefined && said.trim().startsWith('{')) return fromJson(said);
+  if (text !== undefined && text.trim() === '') throw emptyAnswer('--text is empty.');
+  if (first === undefined) {
+    if (text === undefined) throw badFlag('There is no answer.', 'Say `longhaul answer ID [ASK] yes|no|"TEXT"`.');
+    return { answer: 'message', text };
+  }
+  if (second === undefined) return readOne(first, text);
+  return { ask: first, ...readSaid(second, text) };
+}
+
+/** A word alone is the answer, or with `--text` the id of the ask that the text answers. */
+function readOne(word: string, text: string | undefined): Answer {
+  if (isJson([word])) {
+    if (text !== undefined) throw badFlag('--text does not go with JSON.', 'Put the text into the JSON.');
+    return fromJson(word);
+  }
+  const said = word.trim().toLowerCase();
+  if (text !== undefined && said !== '' && said !== 'yes' && said !== 'no')
+    return { ask: word, answer: 'message', text };
+  return readSaid(word, text);
+}
+
+/** An answer alone that is written as JSON says all that it means. */
+function isJson([word = '', ...more]: readonly string[]): boolean {
+  return more.length === 0 && word.trim().startsWith('{');
+}
+
+function readSaid(said: string, text: string | undefined): Answer {
   const word = said.trim().toLowerCase();
-  if (word === '') throw new LonghaulError('bad-answer', 'The answer is empty.', { next: 'Say yes, no, or a text.' });
-  const id = ask === undefined ? {} : { ask };
-  if (word === 'yes' || word === 'no') return { ...id, answer: word, ...(text === undefined ? {} : { text }) };
-  if (text !== undefined) throw badFlag('--text goes with yes or no; a text alone is an answer by itself.');
-  return { ...id, answer: 'message', text: said };
+  if (word === '') throw emptyAnswer('The answer is empty.');
+  if (word === 'yes' || word === 'no') return { answer: word, ...(text === undefined ? {} : { text }) };
+  if (text !== undefined) {
+    throw badFlag('--text goes with yes or no, or stands for the answer.', 'Leave out one of the two texts.');
+  }
+  return { answer: 'message', text: said };
+}
+
+function emptyAnswer(message: string): LonghaulError {
+  return badAnswer(message, 'Say yes, no, or a text.');
+}
+
+function badAnswer(message: string, next: string): LonghaulError {
+  return new LonghaulError('bad-answer', message, { kept: 'The ask stays open.', next });
 }
 
 function fromJson(said: string): Answer {
   const read = readAnswer(said);
   if ('answer' in read) return read.answer;
-  throw new LonghaulError('bad-answer', read.refusal.message, {
-    kept: 'The ask stays open.',
-    next: 'Give yes, no, a text, or JSON such as {"ask":"ID","answer":"yes"}.',
-  });
+  throw badAnswer(read.refusal.message, 'Give yes, no, a text, or JSON such as {"ask":"ID","answer":"yes"}.');
 }
 
-/** Completes an ask id given by its beginning; a followup takes "yes" and "no" as the texts they are. */
-function fitted(answer: Answer, open: readonly Ask[]): Answer {
+/**
+ * Completes an ask id given by its beginning, and reads a text as people mean it at a prompt: the number of an option, `y`
+ * or `n`. A followup takes "yes" and "no" as the texts they are.
+ *
+ * @param read false: the text is meant as it stands
+ * @throws LonghaulError `bad-answer` for a number without an option, and for what is nearly yes or no
+ */
+export function fitted(answer: Answer, open: readonly Ask[], read: boolean): Answer {
   const { ask } = answer;
   const matching = ask === undefined ? open : open.filter((one) => one.id.startsWith(ask));
   const [only, second] = matching;
   if (!only || second) return answer;
   const named = ask === undefined ? answer : { ...answer, ask: only.id };
-  if (only.kind !== 'followup' || named.answer === 'message') return named;
-  return { ...named, answer: 'message', text: named.text ?? named.answer };
+  if (named.answer !== 'message') {
+    if (only.kind !== 'followup') return named;
+    return { ...named, answer: 'message', text: named.text ?? named.answer };
+  }
+  if (!read || named.text === undefined) return named;
+  const asIs = 'Use --text to send the text as it stands.';
+  const picked = pickOption(only, named.text);
+  if (picked && 'problem' in picked) throw badAnswer(picked.problem, `Give one of those numbers. ${asIs}`);
+  if (picked) return { ...named, text: picked.option };
+  const typed = readTyped(only, named.text);
+  if (typeof typed === 'string') throw badAnswer(`"${named.text}" is neither yes nor no.`, `Say yes or no. ${asIs}`);
+  if (typed.answer === 'message') return named;
+  const { text: _, ...rest } = named;
+  return { ...rest, answer: typed.answer, ...(typed.text === undefined ? {} : { text: typed.text }) };
+}
+
+function deliveredWords(answer: Answer, open: readonly Ask[], id: string | undefined): string {
+  const ask = open.find((one) => one.id === (id ?? answer.ask));
+  const words = `Answered ${id ?? answer.ask ?? ''}`.trimEnd();
+  return ask && refuses(ask.kind, answer.answer) ? `${words}: not done; the model gets the text.` : `${words}.`;
 }

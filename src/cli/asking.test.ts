@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../domain/asks.js';
-import { readWords } from './answer.js';
-import { defaultAnswer, howToAnswer, needsPerson, readTyped } from './asking.js';
+import { fitted, readWords } from './answer.js';
+import { closedWords, defaultAnswer, howToAnswer, needsPerson, readTyped } from './asking.js';
 
 const ask = (more: Partial<Ask>): Ask => ({ id: 'a1', kind: 'followup', question: 'Which?', opened: 0, ...more });
 
@@ -9,7 +9,7 @@ describe('what a person types', () => {
   it('takes an option by its number, and any other text as it is', () => {
     const one = ask({ options: ['red', 'blue'] });
     expect(readTyped(one, '2')).toEqual({ ask: 'a1', answer: 'message', text: 'blue' });
-    expect(readTyped(one, '3')).toEqual({ ask: 'a1', answer: 'message', text: '3' });
+    expect(readTyped(ask({}), '3')).toEqual({ ask: 'a1', answer: 'message', text: '3' });
     expect(readTyped(one, 'yes')).toEqual({ ask: 'a1', answer: 'message', text: 'yes' });
   });
 
@@ -21,6 +21,22 @@ describe('what a person types', () => {
     expect(readTyped(one, 'yesterday')).toEqual({ ask: 'a1', answer: 'message', text: 'yesterday' });
   });
 
+  it('asks again for a number that no option has', () => {
+    for (const typed of ['0', '3', '99']) {
+      expect(readTyped(ask({ options: ['red', 'blue'] }), typed)).toContain('the options are 1 to 2');
+    }
+  });
+
+  it('asks again for what is nearly yes or no, and takes other words as a text', () => {
+    for (const kind of ['tool', 'command', 'mistake_limit_reached', 'api_req_failed'] as const) {
+      for (const typed of ['yse', 'Yep', 'nn', 'yse, do it']) {
+        expect(readTyped(ask({ kind }), typed)).toContain('neither yes nor no');
+      }
+      expect(readTyped(ask({ kind }), 'maybe')).toEqual({ ask: 'a1', answer: 'message', text: 'maybe' });
+    }
+    expect(readTyped(ask({}), 'yep')).toEqual({ ask: 'a1', answer: 'message', text: 'yep' });
+  });
+
   it('asks again for an empty line', () => {
     expect(readTyped(ask({}), '  ')).toContain('Please type');
   });
@@ -29,8 +45,8 @@ describe('what a person types', () => {
 describe('unattended', () => {
   it('allows no effect, and takes the first option', () => {
     expect(defaultAnswer(ask({ options: ['red', 'blue'] }))).toMatchObject({ answer: 'message', text: 'red' });
-    expect(defaultAnswer(ask({ kind: 'command' }))).toEqual({ ask: 'a1', answer: 'no' });
-    expect(defaultAnswer(ask({ kind: 'tool', default: 'yes' }))).toEqual({ ask: 'a1', answer: 'yes' });
+    expect(defaultAnswer(ask({ kind: 'command' }))).toEqual({ ask: 'a1', answer: 'no', by: 'default' });
+    expect(defaultAnswer(ask({ kind: 'tool', default: 'yes' }))).toMatchObject({ answer: 'yes', by: 'default' });
   });
 
   it('leaves a parked wait to its deadline', () => {
@@ -44,8 +60,62 @@ describe('unattended', () => {
     const how = howToAnswer(
       { type: 'ask', ask: ask({ kind: 'command' }), reply: '{"ask":"a1","answer":"yes"}' },
       'task1',
+      'node lh.js',
     );
-    expect(how).toEqual({ command: 'longhaul answer task1 a1 yes|no|"TEXT"', json: '{"ask":"a1","answer":"yes"}' });
+    expect(how).toEqual({ command: 'node lh.js answer task1 a1 yes|no|"TEXT"', json: '{"ask":"a1","answer":"yes"}' });
+  });
+});
+
+describe('an ask that is settled', () => {
+  const words = (more: object, kind?: Ask['kind']) =>
+    closedWords({ type: 'ask_closed', ask: 'a1', by: 'person', answer: 'message', ...more }, kind);
+
+  it('says who answered what', () => {
+    expect(words({ text: 'blue' }, 'followup')).toBe('answered by a person: blue');
+    expect(words({ answer: 'yes', text: 'but gently' }, 'tool')).toBe('answered by a person: yes, but gently');
+    expect(words({ answer: 'no', by: 'default' }, 'tool')).toBe('answered by default: no');
+    expect(words({ answer: 'no', by: 'cancelled' }, 'tool')).toBe('not answered: the task ends');
+  });
+
+  it('says that a text in place of an approval means no', () => {
+    for (const kind of ['tool', 'command'] as const) {
+      expect(words({ text: 'maybe' }, kind)).toBe('answered by a person: not done; the model gets the text: maybe');
+    }
+    expect(words({ text: 'maybe' }, 'mistake_limit_reached')).toBe('answered by a person: maybe');
+  });
+});
+
+describe('an answer and the ask it is for', () => {
+  const question = ask({ id: 'ask-1', options: ['red', 'blue'] });
+  const approval = ask({ id: 'ask-2', kind: 'command' });
+  const said = (text: string, to: Ask, read = true) => fitted(readWords([to.id, text]), [question, approval], read);
+  const slug = (act: () => unknown) => {
+    try {
+      return act();
+    } catch (err) {
+      return (err as { slug: string }).slug;
+    }
+  };
+
+  it('takes a number as the option it names', () => {
+    expect(said('1', question)).toEqual({ ask: 'ask-1', answer: 'message', text: 'red' });
+    expect(fitted(readWords(['2']), [question], true)).toEqual({ answer: 'message', text: 'blue' });
+    expect(said('1', question, false)).toEqual({ ask: 'ask-1', answer: 'message', text: '1' });
+    expect(slug(() => said('3', question))).toBe('bad-answer');
+  });
+
+  it('reads y and n for an approval, and refuses what is nearly that', () => {
+    expect(said('y', approval)).toEqual({ ask: 'ask-2', answer: 'yes' });
+    expect(said('n, use yarn', approval)).toEqual({ ask: 'ask-2', answer: 'no', text: 'use yarn' });
+    expect(fitted(readWords(['y']), [approval], true)).toEqual({ answer: 'yes' });
+    expect(slug(() => said('yse', approval))).toBe('bad-answer');
+    expect(said('yse', approval, false)).toEqual({ ask: 'ask-2', answer: 'message', text: 'yse' });
+    expect(said('maybe', approval)).toEqual({ ask: 'ask-2', answer: 'message', text: 'maybe' });
+  });
+
+  it('takes the words for a question as they are', () => {
+    expect(said('yes', question)).toEqual({ ask: 'ask-1', answer: 'message', text: 'yes' });
+    expect(said('n', question)).toEqual({ ask: 'ask-1', answer: 'message', text: 'n' });
   });
 });
 
@@ -56,6 +126,12 @@ describe('words of the answer command', () => {
     expect(readWords(['a1', 'yes'], 'but gently')).toEqual({ ask: 'a1', answer: 'yes', text: 'but gently' });
     expect(readWords(['take the blue one'])).toEqual({ answer: 'message', text: 'take the blue one' });
     expect(readWords(['{"ask":"a1","answer":"no","text":"x"}'])).toEqual({ ask: 'a1', answer: 'no', text: 'x' });
+  });
+
+  it('takes --text as the answer itself', () => {
+    expect(readWords([], '1')).toEqual({ answer: 'message', text: '1' });
+    expect(readWords(['a1'], '1')).toEqual({ ask: 'a1', answer: 'message', text: '1' });
+    expect(readWords(['no'], 'use yarn')).toEqual({ answer: 'no', text: 'use yarn' });
   });
 
   it('refuses what it cannot read', () => {
@@ -69,6 +145,8 @@ describe('words of the answer command', () => {
     expect(slug(['{"ask":'])).toBe('bad-answer');
     expect(slug(['{"answer":3}'])).toBe('bad-answer');
     expect(slug([' '])).toBe('bad-answer');
+    expect(slug(['a1'], ' ')).toBe('bad-answer');
+    expect(slug([])).toBe('bad-flag');
     expect(slug(['a1', 'take', 'blue'])).toBe('bad-flag');
     expect(slug(['a1', 'blue'], 'text')).toBe('bad-flag');
   });

@@ -1,9 +1,10 @@
-import type { Answer, Ask } from '../domain/asks.js';
-import type { AskEvent } from '../domain/events.js';
+import type { Answer, Ask, AskKind } from '../domain/asks.js';
+import type { AskClosedEvent, AskEvent } from '../domain/events.js';
 import type { Journal } from '../journal/journal.js';
 import type { Paint } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
-import { count } from './text.js';
+import { count, dateTime } from './text.js';
+import { nearYesOrNo } from './typos.js';
 import type { HowToAnswer } from './view.js';
 
 /** Lines of a diff or command shown with an ask; `longhaul show` has all of it. */
@@ -12,40 +13,49 @@ const DETAIL_LINES = 300;
 /** What a followup without options gets when nobody is there. */
 const NOBODY = 'Nobody is here to answer. Decide yourself, and say in your result what you assumed.';
 
+export interface AskLayout {
+  paint: Paint;
+  /** How this command line is called. */
+  command: string;
+  /** Say how it is answered. */
+  howTo: boolean;
+  /** Most lines of a diff or command. */
+  maxLines?: number;
+}
+
 /** An ask as people read it: the question, what it is about, its options, how to answer. */
 export async function askLines(
   event: AskEvent,
   task: string,
   journal: Pick<Journal, 'getText'>,
-  paint: Paint,
-  howTo: boolean,
-  maxLines = DETAIL_LINES,
+  layout: AskLayout,
 ): Promise<string[]> {
+  const { paint, command } = layout;
   const { ask } = event;
   const detail = ask.detail && (await journal.getText(ask.detail));
   // the detail of a long question is the whole of it
   const whole = ask.kind === 'followup' && detail !== undefined;
   const lines = ['', ...(whole ? neutralise(detail).trimEnd() : neutralLine(ask.question)).split('\n')];
   lines[1] = paint('bold', `? ${lines[1]}`);
-  if (detail !== undefined && !whole) lines.push(...detailLines(detail, ask, paint, maxLines));
+  if (detail !== undefined && !whole) lines.push(...detailLines(detail, ask, layout));
   for (const [i, option] of (ask.options ?? []).entries()) lines.push(`  ${i + 1}. ${neutralLine(option)}`);
   if (ask.deadline !== undefined) {
     const then = ask.default === undefined ? '' : `, then "${ask.default}" is taken`;
-    lines.push(paint('dim', `  open until ${new Date(ask.deadline).toLocaleString()}${then}`));
+    lines.push(paint('dim', `  open until ${dateTime(ask.deadline)}${then}`));
   }
-  if (!howTo) return lines;
-  const { command, json } = howToAnswer(event, task);
+  if (!layout.howTo) return lines;
+  const how = howToAnswer(event, task, command);
   return [
     ...lines,
-    paint('dim', `  answer with: ${command}`),
-    paint('dim', `  or in Temporal's UI, update "answer": ${json}`),
+    paint('dim', `  answer with: ${how.command}`),
+    paint('dim', `  or in Temporal's UI, update "answer": ${how.json}`),
   ];
 }
 
-/** The command and the JSON that answer an ask. */
-export function howToAnswer({ ask, reply }: AskEvent, task: string): HowToAnswer {
-  const answers = ask.kind === 'followup' ? '"TEXT"' : 'yes|no|"TEXT"';
-  return { command: `longhaul answer ${task} ${ask.id} ${answers}`, json: reply };
+/** The command and the JSON that answer an ask. @param command how this command line is called */
+export function howToAnswer({ ask, reply }: AskEvent, task: string, command: string): HowToAnswer {
+  const answers = ask.kind !== 'followup' ? 'yes|no|"TEXT"' : ask.options?.length ? 'NUMBER|"TEXT"' : '"TEXT"';
+  return { command: `${command} answer ${task} ${ask.id} ${answers}`, json: reply };
 }
 
 /** A wait that ends by itself is nothing a person has to see to. */
@@ -58,12 +68,12 @@ export function defaultAnswer(ask: Ask): Answer | undefined {
   if (!needsPerson(ask)) return undefined;
   switch (ask.kind) {
     case 'followup':
-      return { ask: ask.id, answer: 'message', text: ask.options?.[0] ?? NOBODY };
+      return { ask: ask.id, answer: 'message', text: ask.options?.[0] ?? NOBODY, by: 'default' };
     case 'tool':
     case 'command':
     case 'mistake_limit_reached':
     case 'api_req_failed':
-      return { ask: ask.id, answer: ask.default ?? 'no' };
+      return { ask: ask.id, answer: ask.default ?? 'no', by: 'default' };
   }
 }
 
@@ -87,22 +97,55 @@ export function readTyped(ask: Ask, typed: string): Answer | string {
   const text = typed.trim();
   if (text === '') return `Please type ${choicesOf(ask)}.`;
   if (ask.kind === 'followup') {
-    const option = /^\d+$/.test(text) ? ask.options?.[Number(text) - 1] : undefined;
-    return { ask: ask.id, answer: 'message', text: option ?? text };
+    const picked = pickOption(ask, text);
+    if (picked && 'problem' in picked) return `${picked.problem} Please type ${choicesOf(ask)}.`;
+    return { ask: ask.id, answer: 'message', text: picked?.option ?? text };
   }
   const button = /^(y|yes|n|no)(?:\s*[,:]\s*(.+))?$/is.exec(text);
   if (button) {
     const answer = button[1]?.toLowerCase().startsWith('y') ? 'yes' : 'no';
     return { ask: ask.id, answer, ...(button[2] ? { text: button[2] } : {}) };
   }
+  const [, word = text] = /^(\S+?)\s*[,:]\s*\S/.exec(text) ?? [];
+  if (nearYesOrNo(word)) return `"${word}" is neither yes nor no. Please type ${choicesOf(ask)}.`;
   return { ask: ask.id, answer: 'message', text };
 }
 
-function detailLines(detail: string, ask: Ask, paint: Paint, maxLines: number): string[] {
+/** The option that a number names; undefined when the text is no number, or the ask has no options. */
+export function pickOption(ask: Ask, text: string): { option: string } | { problem: string } | undefined {
+  const options = ask.options ?? [];
+  if (options.length === 0 || !/^\d+$/.test(text.trim())) return undefined;
+  const option = options[Number(text) - 1];
+  if (option !== undefined) return { option };
+  return { problem: `There is no option ${text.trim()}; the options are 1 to ${options.length}.` };
+}
+
+/** Whether an answer with these words, instead of yes or no, keeps something from being done. */
+export function refuses(kind: AskKind, answer: Answer['answer']): boolean {
+  return (kind === 'tool' || kind === 'command') && answer === 'message';
+}
+
+/** How an ask was settled, in one line. @param kind undefined when the ask itself is not known */
+export function closedWords(event: AskClosedEvent, kind: AskKind | undefined): string {
+  if (event.by === 'cancelled') return 'not answered: the task ends';
+  const text = event.text === undefined ? '' : neutralLine(event.text);
+  const who = event.by === 'default' ? 'by default' : 'by a person';
+  if (kind !== undefined && refuses(kind, event.answer)) {
+    return `answered ${who}: not done; the model gets the text: ${text}`;
+  }
+  if (event.answer === 'message') return `answered ${who}: ${text}`;
+  return `answered ${who}: ${event.answer}${text === '' ? '' : `, ${text}`}`;
+}
+
+function detailLines(detail: string, ask: Ask, layout: AskLayout): string[] {
+  const { paint, command, maxLines = DETAIL_LINES } = layout;
   const all = neutralise(detail).trimEnd().split('\n');
   const shown = all.slice(0, maxLines).map((line) => `  ${ask.kind === 'tool' ? paintDiff(line, paint) : line}`);
+  if (ask.kind === 'tool' && all.length === 2 && all[0]?.startsWith('--- ') && all[1]?.startsWith('+++ ')) {
+    shown.push(paint('dim', all[0].startsWith('--- /dev/null') ? '  (an empty file)' : '  (no change)'));
+  }
   if (all.length <= maxLines) return shown;
-  return [...shown, paint('dim', `  … ${count(all.length - maxLines, 'more line')}: longhaul show has all of it`)];
+  return [...shown, paint('dim', `  … ${count(all.length - maxLines, 'more line')}: ${command} show has all of it`)];
 }
 
 function paintDiff(line: string, paint: Paint): string {

@@ -7,9 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { StartedTask } from '../client.js';
 import { LonghaulError } from '../domain/errors.js';
+import { EXIT } from '../domain/outcomes.js';
 import { readScript, startFakeModel } from '../fake-model/index.js';
 import { isUsable, profileFromEnv } from '../model/profiles.js';
 import { longhaulHome } from '../settings/paths.js';
+import { calledAs } from './called-as.js';
 import { badFlag } from './flags.js';
 import { type Io, painter, printLine, processIo } from './io.js';
 import { endWith } from './main.js';
@@ -17,6 +19,7 @@ import { neutralise } from './neutral.js';
 import { reportError } from './report.js';
 import { runCommand } from './run.js';
 
+const USAGE = 'Say `npm start`, or `npm start -- "PROMPT" [--workspace DIR]`.';
 const EXAMPLE = fileURLToPath(new URL('../../examples/slugify/', import.meta.url));
 const PROMPT = 'The tests of this project fail. Find out why, fix the code, and run the tests.';
 const INTRODUCTION = [
@@ -51,6 +54,8 @@ async function example(io: Io): Promise<number> {
     code = await runCommand(withModel, longhaulHome(io.env), PROMPT, {
       workspace: folder,
       approve: ['read', 'edit', 'all'],
+      // its model ends with this command
+      detachable: false,
       onStart: (task) => {
         started = task;
       },
@@ -59,26 +64,31 @@ async function example(io: Io): Promise<number> {
   } finally {
     await model.close();
   }
-  if (code !== 0) return code;
+  if (code !== 0) {
+    const how = code === EXIT.aborted ? 'The task was aborted' : 'The task did not complete';
+    printLine(io, paint('red', `${how}; the project is as it left it.`));
+    farewell(io, 'The project:         ', folder, started);
+    return code;
+  }
   const after = await runTests(io, folder, 'after');
-  farewell(io, folder, started);
-  if (before !== 0 && after === 0) return 0;
+  const repaired = before !== 0 && after === 0;
+  farewell(io, repaired ? 'The repaired project:' : 'The project:         ', folder, started);
+  if (repaired) return 0;
   printLine(io, paint('red', before === 0 ? 'The test passed before the task began.' : 'The test still fails.'));
   return 1;
 }
 
 async function ownTask(io: Io, prompt: string | undefined, workspace: string | undefined): Promise<number> {
-  if (prompt === undefined) throw badFlag('--workspace needs a prompt: npm start -- "What to do" --workspace DIR.');
+  if (prompt === undefined)
+    throw badFlag('--workspace needs a prompt.', 'Say `npm start -- "What to do" --workspace DIR`.');
   if (!isUsable(profileFromEnv(io.env))) {
     throw new LonghaulError('no-api-key', 'A task of your own needs a model, and ANTHROPIC_API_KEY is not set.', {
       kept: 'Nothing was started.',
       next: 'Set it and try again; `npm start` alone plays the demo without a key.',
     });
   }
-  // npm changes to the package's folder; this is where the person is
-  const here = io.env.INIT_CWD ?? io.cwd;
-  const folder = workspace === undefined ? await copied(here) : resolve(here, workspace);
-  if (workspace === undefined) printLine(io, `Working in a copy of ${here}: ${folder}`);
+  const folder = workspace === undefined ? await copied(io.cwd) : resolve(io.cwd, workspace);
+  if (workspace === undefined) printLine(io, `Working in a copy of ${io.cwd}: ${folder}`);
   return await runCommand(io, longhaulHome(io.env), prompt, { workspace: folder });
 }
 
@@ -133,11 +143,11 @@ function nodeTest(folder: string, env: NodeJS.ProcessEnv): Promise<{ code: numbe
   });
 }
 
-function farewell(io: Io, folder: string, started: StartedTask | undefined): void {
-  printLine(io, `The repaired project: ${folder}`);
-  if (started) printLine(io, `All about the task:   node bin/longhaul.js show ${started.task}`);
+function farewell(io: Io, name: string, folder: string, started: StartedTask | undefined): void {
+  printLine(io, `${name} ${folder}`);
+  if (started) printLine(io, `All about the task:   ${io.command} show ${started.task}`);
   if (started?.ui) printLine(io, `In Temporal's UI:     ${started.ui}`);
-  printLine(io, 'Stop the service:     node bin/longhaul.js down');
+  printLine(io, `Stop the service:     ${io.command} down`);
 }
 
 function readDemoArgs(argv: readonly string[]): { prompt?: string; workspace?: string } {
@@ -149,19 +159,19 @@ function readDemoArgs(argv: readonly string[]): { prompt?: string; workspace?: s
       allowPositionals: true,
     });
   } catch (err) {
-    throw badFlag(
-      `${err instanceof Error ? err.message : String(err)} Usage: npm start [-- "PROMPT" [--workspace DIR]].`,
-    );
+    throw badFlag(err instanceof Error ? err.message : String(err), USAGE);
   }
   const [prompt, ...more] = parsed.positionals;
-  if (more.length > 0) throw badFlag('npm start takes one prompt; put quotes around it.');
+  if (more.length > 0) throw badFlag('npm start takes one prompt.', 'Put quotes around it.');
   const { workspace } = parsed.values;
   return { ...(prompt === undefined ? {} : { prompt }), ...(workspace === undefined ? {} : { workspace }) };
 }
 
 /** Runs the demo in this process, and ends it. */
 async function runDemo(): Promise<void> {
-  const io = processIo();
+  // npm changes to the package's folder; this is where the person is
+  const cwd = process.env.INIT_CWD ?? process.cwd();
+  const io: Io = { ...processIo(), cwd, command: calledAs(process.argv[1], cwd) };
   await endWith(demo(process.argv.slice(2), io).catch((err) => reportError(io, err, false)));
 }
 

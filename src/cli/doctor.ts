@@ -7,6 +7,7 @@ import { connectTemporal, namesServer, type TemporalTarget, temporalTarget } fro
 import { packageVersion } from '../service/package.js';
 import { homePaths } from '../settings/paths.js';
 import { type Io, printJson, printLine } from './io.js';
+import { count } from './text.js';
 
 /** Says what is there, starts and fetches nothing, and never shows a key. @returns 0, or 1 when something is broken */
 export async function doctorCommand(io: Io, home: string, json: boolean): Promise<number> {
@@ -143,7 +144,10 @@ function printPeople(
   printLine(io, `Temporal:    ${temporal.address ?? '-'} (${temporal.embedded ? 'embedded' : 'configured'}, ${state})`);
   if (temporal.ui) printLine(io, `Temporal UI: ${temporal.ui}`);
   printLine(io, `Temporal CLI: ${temporal.cli ?? 'fetched when the service starts'}`);
-  printLine(io, `Journal:     ${journal.path} (${journal.ok ? 'ok' : 'not usable'}), ${journal.hosts} hosts alive`);
+  printLine(
+    io,
+    `Journal:     ${journal.path} (${journal.ok ? 'ok' : 'not usable'}), ${count(journal.hosts, 'worker host')} alive`,
+  );
   printLine(io, `Provider:    ${provider.baseUrl} (${provider.configured ? 'configured' : 'not configured'})`);
   for (const problem of problems) printLine(io, `- ${problem}`);
 }

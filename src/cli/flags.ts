@@ -41,6 +41,12 @@ export function parseOneOf<T extends string>(flag: string, words: readonly T[]):
   };
 }
 
+/** A task's id or a beginning of it. */
+export function parseTask(value: string): string {
+  if (value.trim() !== '') return value.trim();
+  throw badFlag('The task id is empty.', '`longhaul tasks` lists the ids.');
+}
+
 export const parseStatus = parseOneOf('--status', STATUSES);
 
 /** A comma-separated list, in addition to what runs unasked by default; `none` alone: everything asks. */
@@ -57,6 +63,7 @@ export function parseApprovals(value: string, before?: Approval[]): Approval[] {
   return [...new Set([...(before ?? DEFAULT_APPROVALS), ...known])];
 }
 
-export function badFlag(message: string): LonghaulError {
-  return new LonghaulError('bad-flag', message, { kept: 'Nothing was started or changed.' });
+/** @param next where the flag itself does not say what it takes, how to go on */
+export function badFlag(message: string, next = '`longhaul COMMAND --help` says what each flag takes.'): LonghaulError {
+  return new LonghaulError('bad-flag', message, { kept: 'Nothing was started or changed.', next });
 }

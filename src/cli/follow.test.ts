@@ -43,14 +43,21 @@ interface Started {
 }
 
 function start(
-  options: { json?: boolean; onAsk?: OnAsk | 'prompt'; from?: number; io?: TestIo; refuse?: string } = {},
+  options: {
+    json?: boolean;
+    onAsk?: OnAsk | 'prompt';
+    from?: number;
+    io?: TestIo;
+    refuse?: string;
+    detachable?: boolean;
+  } = {},
 ): Started {
   const io = options.io ?? testIo();
   const end = taskEnd(options.refuse);
-  const view = options.json ? new JsonView(io) : new HumanView(io, home.journal, true);
+  const view = options.json ? new JsonView(io) : new HumanView(io, home.journal, { howToAnswer: true });
   const signals = new StopSignals(io);
-  const { from = 1, onAsk = 'exit' } = options;
-  const code = follow({ io, journal: home.journal, actions: end, view, signals, task: TASK, from, onAsk });
+  const { from = 1, onAsk = 'exit', detachable = true } = options;
+  const code = follow({ io, journal: home.journal, actions: end, view, signals, task: TASK, from, onAsk, detachable });
   return { io, end, code: code.finally(() => signals.dispose()) };
 }
 
@@ -129,7 +136,7 @@ describe('an ask without a terminal', () => {
     await home.log(said.ask('a1', 'followup', { options: ['red', 'blue'] }));
     expect(await code).toBe(3);
     expect(io.text()).toContain('1. red');
-    expect(io.text()).toContain(`Answer with:    longhaul answer ${TASK} a1 "TEXT"`);
+    expect(io.text()).toContain(`Answer with:    longhaul answer ${TASK} a1 NUMBER|"TEXT"`);
   });
 
   it('passes over a wait that ends by itself, and one that was answered before', async () => {
@@ -156,7 +163,7 @@ describe('an ask without a terminal', () => {
     const { end, code } = start({ onAsk: 'default' });
     await home.log(said.ask('a1', 'followup', { options: ['red', 'blue'] }));
     expect(await code).toBe(0);
-    expect(end.answers).toEqual([{ ask: 'a1', answer: 'message', text: 'red' }]);
+    expect(end.answers).toEqual([{ ask: 'a1', answer: 'message', text: 'red', by: 'default' }]);
   });
 });
 
@@ -215,7 +222,7 @@ describe('at a terminal', () => {
     await until(() => io.text().includes('your answer > '));
     io.stdin.write('here\r');
     expect(await code).toBe(0);
-    expect(io.text()).toContain('answered message by person: elsewhere');
+    expect(io.text()).toContain('not done; the model gets the text: elsewhere');
     expect(end.answers).toEqual([{ ask: 'a2', answer: 'message', text: 'here' }]);
   });
 
@@ -234,6 +241,34 @@ describe('at a terminal', () => {
     expect(await code).toBe(0);
     expect(end.aborted()).toBe(0);
     expect(io.text()).toContain('The task goes on.');
+  });
+
+  it('offers no detaching where the task cannot go on alone, and aborts instead', async () => {
+    const io = terminal();
+    const { end, code } = start({ io, onAsk: 'prompt', detachable: false });
+    await home.log(said.ask('a1', 'followup'));
+    await until(() => io.text().includes('your answer > '));
+    io.stdin.write('\u0003');
+    await until(() => io.text().includes('abort?'));
+    io.stdin.write('d\r');
+    await until(() => io.text().lastIndexOf('your answer > ') > io.text().lastIndexOf('abort?'));
+    expect(end.aborted()).toBe(0);
+    io.stdin.end();
+    expect(await code).toBe(130);
+    expect(end.aborted()).toBe(1);
+    expect(io.text()).not.toMatch(/detach|goes on\./);
+  });
+
+  it('asks again for a number that names no option', async () => {
+    const io = terminal();
+    const { end, code } = start({ io, onAsk: 'prompt' });
+    await home.log(said.ask('a1', 'followup', { options: ['red', 'blue'] }));
+    await until(() => io.text().includes('your own answer > '));
+    io.stdin.write('3\r');
+    await until(() => io.text().includes('There is no option 3'));
+    io.stdin.write('2\r');
+    expect(await code).toBe(0);
+    expect(end.answers.map((answer) => answer.text)).toEqual(['blue']);
   });
 
   it('aborts at the second Ctrl-C', async () => {

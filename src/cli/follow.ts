@@ -4,6 +4,7 @@ import type { AskEvent } from '../domain/events.js';
 import { EXIT, exitCodeOf, isOpen, type Outcome } from '../domain/outcomes.js';
 import type { Journal } from '../journal/journal.js';
 import { defaultAnswer, howToAnswer, needsPerson } from './asking.js';
+import { nextOf } from './called-as.js';
 import type { OnAsk } from './flags.js';
 import { HumanView } from './human-view.js';
 import type { Io } from './io.js';
@@ -39,6 +40,8 @@ export interface FollowOptions {
   onAsk: OnAsk | 'prompt';
   /** Time people have before a default is taken, in ms. */
   defaultDelayMs?: number;
+  /** Whether the task can go on without this command; default true. Otherwise leaving means to abort it. */
+  detachable?: boolean;
 }
 
 type End = { end: 'outcome'; run: RunEnd } | { end: 'detached'; code: number };
@@ -71,7 +74,7 @@ class Following {
     this.prompter = new Prompter(o.io, o.view.screen, {
       submit: (answer) => this.submit(answer),
       interrupted: () => this.stop('interrupt'),
-      ended: () => this.finish({ end: 'detached', code: EXIT.completed }),
+      ended: () => this.leave(EXIT.completed),
     });
   }
 
@@ -158,13 +161,13 @@ class Following {
       return undefined;
     } catch (err) {
       if (!LonghaulError.is(err)) throw err;
-      return neutralise([err.message, err.next].filter((part) => part !== undefined).join(' '));
+      return neutralise([err.message, nextOf(err, this.o.io.command)].filter((part) => part !== undefined).join(' '));
     }
   }
 
   private stop(stop: Stop): void {
     if (stop === 'detach') {
-      this.finish({ end: 'detached', code: TERMINATED });
+      this.leave(TERMINATED);
       return;
     }
     if (this.choosing || !this.prompter) {
@@ -172,12 +175,21 @@ class Following {
       return;
     }
     this.choosing = true;
-    this.prompter.choose('detach or abort? [d/a; anything else goes on] ', (typed) => {
+    const detachable = this.o.detachable ?? true;
+    const choices = detachable
+      ? 'detach or abort? [d/a; anything else goes on] '
+      : 'abort? [a; anything else goes on] ';
+    this.prompter.choose(choices, (typed) => {
       this.choosing = false;
       const word = typed.trim().toLowerCase();
-      if (['d', 'detach'].includes(word)) this.finish({ end: 'detached', code: EXIT.completed });
+      if (detachable && ['d', 'detach'].includes(word)) this.leave(EXIT.completed);
       if (['a', 'abort'].includes(word)) this.abort();
     });
+  }
+
+  private leave(code: number): void {
+    if (this.o.detachable ?? true) this.finish({ end: 'detached', code });
+    else this.abort();
   }
 
   private abort(): void {
@@ -197,7 +209,8 @@ class Following {
       const live = await this.o.journal.liveHosts();
       const was = empty;
       empty = live.length === 0 ? empty + 1 : 0;
-      if (empty === 2) this.o.view.notice('no_worker', 'No worker is alive; the task waits for one (longhaul up).');
+      if (empty === 2)
+        this.o.view.notice('no_worker', `No worker is alive; the task waits for one (${this.o.io.command} up).`);
       if (empty === 0 && was >= 2) this.o.view.notice('worker_back', 'A worker is there again.');
     };
     const timer = setInterval(() => void look().catch(this.fail), WORKER_CHECK_MS);
@@ -213,7 +226,7 @@ class Following {
       run: {
         ...run,
         outcome: { outcome: 'needs_human', ask: ask.id, question: ask.question },
-        answer: howToAnswer(event, task),
+        answer: howToAnswer(event, task, this.o.io.command),
       },
     };
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CALL, said, TASK, type TestHome, TURN, testHome, testIo } from '../../test/support/cli.js';
 import type { Partial as Piece, TaskEvent } from '../domain/events.js';
 import { callKey } from '../domain/ids.js';
-import { HumanView } from './human-view.js';
+import { HumanView, type ViewOptions } from './human-view.js';
 import type { Io } from './io.js';
 
 let home: TestHome;
@@ -12,9 +12,13 @@ beforeEach(async () => {
 afterEach(() => home.remove());
 
 /** Shows events and pieces in the order given. */
-async function shown(items: (TaskEvent | Piece)[], more: Partial<Io> = {}): Promise<string> {
+async function shown(
+  items: (TaskEvent | Piece)[],
+  more: Partial<Io> = {},
+  options: ViewOptions = { howToAnswer: true },
+): Promise<string> {
   const io = testIo(more);
-  const view = new HumanView(io, home.journal, true);
+  const view = new HumanView(io, home.journal, options);
   let seq = 0;
   for (const item of items) {
     if ('type' in item) await view.event({ task: TASK, seq: ++seq, at: 1000 * seq, event: item });
@@ -143,6 +147,25 @@ describe('the account for people', () => {
       said.ask('a1', 'followup', { detail: { text: 'Question a1? And\nmuch more.' }, options: ['x'] }),
     ]);
     expect(text.split('\n').slice(0, 4)).toEqual(['', '? Question a1? And', 'much more.', '  1. x']);
+  });
+
+  it('says when nothing would change, and when a file would be empty', async () => {
+    const edit = (from: string) => said.ask('a1', 'tool', { detail: { text: `--- ${from}\n+++ b/x\n` } });
+    expect(await shown([edit('a/x')])).toContain('(no change)');
+    expect(await shown([edit('/dev/null')])).toContain('(an empty file)');
+  });
+
+  it('has times in a log that is read afterwards, with the date where it is a new one', async () => {
+    const events = [
+      said.request(),
+      said.command('execute_command true'),
+      said.ask('a1', 'followup'),
+      said.answered('a1', 'x'),
+    ];
+    const lines = (await shown(events, {}, { times: true })).split('\n').filter((line) => line !== '');
+    expect(lines[0]).toMatch(/^turn 1 {2}\d{4}-\d\d-\d\d \d\d:\d\d:01$/);
+    expect(lines.slice(1).every((line, i) => new RegExp(`[^-] \\d\\d:\\d\\d:0${i + 2}$`).test(line))).toBe(true);
+    expect(await shown(events)).not.toMatch(/\d\d:\d\d:\d\d/);
   });
 
   it('ends with the result and the sums', async () => {

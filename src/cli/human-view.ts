@@ -1,14 +1,15 @@
+import type { AskKind } from '../domain/asks.js';
 import type { ClosedEvent, Partial, SayEvent, StatusEvent, StoredEvent } from '../domain/events.js';
 import { callKey } from '../domain/ids.js';
 import type { Journal } from '../journal/journal.js';
 import { type Shown, type ShownStream, Transcript } from '../journal/rebuild.js';
 import { outputStream } from '../journal/streams.js';
-import { askLines } from './asking.js';
+import { askLines, closedWords } from './asking.js';
 import { CommandOutput, splitResult } from './command-output.js';
-import { columns, type Io, type Paint, painter } from './io.js';
+import { columns, type Io, type Paint, painter, type Style } from './io.js';
 import { Neutraliser, neutralise, neutralLine } from './neutral.js';
 import { Screen } from './screen.js';
-import { count, duration, fitTo, money, tokens } from './text.js';
+import { clock, count, dateTime, displayWidth, duration, fitTo, money, tokens } from './text.js';
 import type { RunEnd, TaskHead, View } from './view.js';
 import { commandOf, mark, outcomeWords, styleOf } from './words.js';
 
@@ -18,6 +19,13 @@ type Final = Extract<Shown, { final: StoredEvent }>;
 /** Lines of a prompt or message that are shown. */
 const PROMPT_LINES = 12;
 
+export interface ViewOptions {
+  /** Say below each ask how it is answered: off where this command asks itself. */
+  howToAnswer?: boolean;
+  /** Say when things happened: for a log that is read afterwards. */
+  times?: boolean;
+}
+
 /** A readable account of a task, as it happens. */
 export class HumanView implements View {
   readonly screen: Screen;
@@ -25,15 +33,17 @@ export class HumanView implements View {
   private readonly transcript = new Transcript();
   private readonly neutral = new Map<string, Neutraliser>();
   private readonly summaries = new Map<string, string>();
+  private readonly asked = new Map<string, AskKind>();
   private readonly commands: CommandOutput;
+  private day = '';
+  private at = 0;
   private startedAt: number | undefined;
   private resultShown = false;
 
   constructor(
     private readonly io: Io,
     private readonly journal: Pick<Journal, 'getText'>,
-    /** Say below each ask how it is answered: off where this command asks itself. */
-    private readonly howToAnswer: boolean,
+    private readonly options: ViewOptions = {},
   ) {
     this.screen = new Screen(io.stdout);
     this.paint = painter(io.colour);
@@ -61,7 +71,7 @@ export class HumanView implements View {
   }
 
   detached(task: string): void {
-    this.screen.line(`The task goes on. Come back with: longhaul attach ${task}`);
+    this.screen.line(`The task goes on. Come back with: ${this.io.command} attach ${task}`);
   }
 
   end(end: RunEnd): void {
@@ -69,12 +79,12 @@ export class HumanView implements View {
     if (outcome.outcome === 'completed' && !this.resultShown) this.result(end.result ?? '');
     if (outcome.outcome === 'needs_human') {
       this.screen.line(this.paint('yellow', `The task waits for a person: ${neutralLine(outcome.question)}`));
-      this.screen.line(`Answer with:    ${end.answer?.command ?? `longhaul show ${end.task}`}`);
-      this.screen.line(`Come back with: longhaul attach ${end.task}`);
+      this.screen.line(`Answer with:    ${end.answer?.command ?? `${this.io.command} show ${end.task}`}`);
+      this.screen.line(`Come back with: ${this.io.command} attach ${end.task}`);
     }
     if (end.unconfirmed) {
       this.screen.line(this.paint('yellow', 'Cancellation has been asked for; no worker has confirmed it yet.'));
-      this.screen.line(`See: longhaul show ${end.task}`);
+      this.screen.line(`See: ${this.io.command} show ${end.task}`);
     }
   }
 
@@ -109,18 +119,22 @@ export class HumanView implements View {
 
   private async stored(shown: Final): Promise<void> {
     const { task, at, event } = shown.final;
+    this.at = at;
     switch (event.type) {
       case 'say':
         this.say(event, shown);
         return;
       case 'ask': {
-        const lines = await askLines(event, task, this.journal, this.paint, this.howToAnswer);
-        for (const line of lines) this.screen.line(line);
+        this.asked.set(event.ask.id, event.ask.kind);
+        const { command } = this.io;
+        const howTo = this.options.howToAnswer ?? false;
+        const lines = await askLines(event, task, this.journal, { paint: this.paint, command, howTo });
+        for (const [i, line] of lines.entries()) this.screen.line(i === 1 ? line + this.time() : line);
         return;
       }
       case 'ask_closed': {
-        const text = event.text === undefined ? '' : `: ${neutralLine(event.text)}`;
-        this.screen.line(this.paint('cyan', `  answered ${event.answer} by ${event.by}${text}`));
+        const words = closedWords(event, this.asked.get(event.ask));
+        this.screen.line(this.paint('cyan', `  ${words}`) + this.time());
         return;
       }
       case 'retract':
@@ -147,7 +161,7 @@ export class HumanView implements View {
         return;
       case 'api_req_started': {
         const again = event.attempt > 1 ? `, try ${event.attempt}` : '';
-        screen.line(paint('dim', `turn ${event.number}${again}`));
+        screen.line(paint('dim', `turn ${event.number}${again}`) + this.time());
         return;
       }
       case 'api_req_finished':
@@ -156,11 +170,11 @@ export class HumanView implements View {
         return;
       case 'error_retry': {
         const when = `try ${event.tries} of ${event.maxTries} in ${duration(event.delayMs)}`;
-        screen.line(paint('yellow', `  provider: ${neutralLine(event.message)}; ${when}`));
+        screen.line(paint('yellow', `  provider: ${neutralLine(event.message)}; ${when}`) + this.time());
         return;
       }
       case 'error':
-        screen.line(paint('red', `error: ${neutralise(event.text)}`));
+        screen.line(paint('red', `error: ${neutralise(event.text)}`) + this.time());
         return;
       case 'info':
         screen.line(paint('dim', `  ${neutralise(event.text)}`));
@@ -169,7 +183,7 @@ export class HumanView implements View {
         this.summaries.set(event.call, event.summary);
         return;
       case 'command':
-        screen.line(paint('bold', this.fitted(`$ ${commandOf(event)}`)));
+        this.fitted('bold', `$ ${commandOf(event)}`);
         return;
       case 'tool_result':
         this.toolResult(event);
@@ -185,7 +199,8 @@ export class HumanView implements View {
 
   private quoted(text: string): void {
     const lines = neutralise(text).trimEnd().split('\n');
-    for (const line of lines.slice(0, PROMPT_LINES)) this.screen.line(this.paint('cyan', `> ${line}`));
+    for (const [i, line] of lines.slice(0, PROMPT_LINES).entries())
+      this.screen.line(this.paint('cyan', `> ${line}`) + (i === 0 ? this.time() : ''));
     if (lines.length > PROMPT_LINES)
       this.screen.line(this.paint('dim', `> … ${count(lines.length - PROMPT_LINES, 'more line')}`));
   }
@@ -207,8 +222,7 @@ export class HumanView implements View {
     const summary = this.summaries.get(event.call) ?? event.tool;
     this.summaries.delete(event.call);
     const more = event.status === 'done' ? duration(event.ms) : neutralLine(event.text);
-    const line = this.fitted(`  ${mark(event.status)} ${neutralLine(summary)}  ${more}`);
-    this.screen.line(this.paint(styleOf(event.status), line));
+    this.fitted(styleOf(event.status), `  ${mark(event.status)} ${neutralLine(summary)}  ${more}`);
   }
 
   private commandResult(event: CallEnd): void {
@@ -219,21 +233,21 @@ export class HumanView implements View {
     this.commands.finish(stream, output);
     // a command that ran is "done", whatever its exit code; the statement tells
     const sign = event.status === 'done' ? '→' : mark(event.status);
-    const line = this.fitted(`  ${sign} ${neutralLine(statement)}  ${duration(event.ms)}`);
-    this.screen.line(this.paint(event.status === 'done' ? 'dim' : styleOf(event.status), line));
+    const style = event.status === 'done' ? 'dim' : styleOf(event.status);
+    this.fitted(style, `  ${sign} ${neutralLine(statement)}  ${duration(event.ms)}`);
   }
 
   private status(event: StatusEvent): void {
     const reason = event.reason ? `: ${neutralLine(event.reason)}` : '';
     switch (event.status) {
       case 'parked': {
-        const until = event.until === undefined ? '' : ` until ${new Date(event.until).toLocaleString()}`;
-        this.screen.line(this.paint('yellow', `parked${until}${reason}`));
+        const until = event.until === undefined ? '' : ` until ${dateTime(event.until)}`;
+        this.screen.line(this.paint('yellow', `parked${until}${reason}`) + this.time());
         return;
       }
       case 'aborting':
       case 'no_worker':
-        this.screen.line(this.paint('yellow', `${event.status.replace('_', ' ')}${reason}`));
+        this.screen.line(this.paint('yellow', `${event.status.replace('_', ' ')}${reason}`) + this.time());
         return;
       case 'starting':
       case 'running':
@@ -257,7 +271,7 @@ export class HumanView implements View {
     const time = this.startedAt === undefined ? [] : [duration(at - this.startedAt)];
     const sums = [count(totals.turns, 'turn'), tokens(totals.usage), money(totals.cost), ...time].join(' · ');
     this.screen.line(
-      `${this.paint(outcome.outcome === 'completed' ? 'green' : 'red', outcomeWords(outcome))} · ${sums}`,
+      `${this.paint(outcome.outcome === 'completed' ? 'green' : 'red', outcomeWords(outcome))} · ${sums}${this.time()}`,
     );
   }
 
@@ -267,7 +281,23 @@ export class HumanView implements View {
     return neutral.push(piece);
   }
 
-  private fitted(text: string): string {
-    return fitTo(text, columns(this.io));
+  /** One line, cut to the screen. */
+  private fitted(style: Style, text: string): void {
+    const time = this.stamp();
+    const cut = fitTo(text, columns(this.io) - displayWidth(time));
+    this.screen.line(this.paint(style, cut) + this.paint('dim', time));
+  }
+
+  private time(): string {
+    return this.paint('dim', this.stamp());
+  }
+
+  /** When the event being shown happened, with the date where that is not the one of the stamp before. */
+  private stamp(): string {
+    if (!this.options.times) return '';
+    const [day = ''] = dateTime(this.at).split(' ');
+    const known = day === this.day;
+    this.day = day;
+    return `  ${known ? clock(this.at) : dateTime(this.at)}`;
   }
 }

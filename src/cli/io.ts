@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { calledAs } from './called-as.js';
 
 /** What a command may use of the process it runs in. Tests give their own streams. */
 export interface Io {
@@ -7,6 +8,8 @@ export interface Io {
   stderr: Writable;
   env: NodeJS.ProcessEnv;
   cwd: string;
+  /** How this command line is called, for hints: see `calledAs`. */
+  command: string;
   /** A person sits there: both ends are terminals. */
   interactive: boolean;
   colour: boolean;
@@ -17,12 +20,14 @@ export interface Io {
 export function processIo(): Io {
   const { stdin, stdout, stderr, env } = process;
   const terminal = stdout.isTTY === true;
+  const cwd = process.cwd();
   return {
     stdin,
     stdout,
     stderr,
     env,
-    cwd: process.cwd(),
+    cwd,
+    command: calledAs(process.argv[1], cwd),
     interactive: terminal && stdin.isTTY === true && env.TERM !== 'dumb',
     colour: terminal && !env.NO_COLOR && env.TERM !== 'dumb',
     signals: process,

@@ -20,7 +20,7 @@ export async function logCommand(io: Io, home: string, prefix: string, flags: Lo
   const { journal } = client;
   try {
     const task = await client.resolve(prefix);
-    const view: View = flags.json ? new JsonView(io) : new HumanView(io, journal, false);
+    const view: View = flags.json ? new JsonView(io) : new HumanView(io, journal, { times: true });
     const state = new LogState();
     const from = flags.from ?? 1;
     for await (const stored of storedEvents(journal, task)) {

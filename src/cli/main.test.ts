@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { said, TASK, type TestHome, testHome, testIo, USAGE } from '../../test/support/cli.js';
+import { packageRoot } from '../service/package.js';
 import type { Io } from './io.js';
 import { main } from './main.js';
 
@@ -26,11 +29,12 @@ describe('wrong usage', () => {
     [['run', 'x', '--max-time', '10'], '90s'],
     [['run', 'x', '--approve', 'everything'], 'everything'],
     [['run', 'x', 'y'], 'Too many arguments'],
-    [['run'], 'no prompt'],
     [['run', 'x', '--prompt-file', 'y'], 'not both'],
     [['run', '--prompt-file', 'missing.txt'], 'missing.txt'],
     [['tasks', '--status', 'done'], 'done'],
     [['attach'], 'task'],
+    [['show', ' '], 'The task id is empty'],
+    [['answer', TASK], 'no answer'],
     [['frobnicate'], 'frobnicate'],
     [[], 'no command'],
   ];
@@ -38,7 +42,8 @@ describe('wrong usage', () => {
     const { code, out, err } = await longhaul(argv);
     expect(code).toBe(2);
     expect(err).toContain(part);
-    expect(err).toContain('page:  docs/errors/bad-flag.md');
+    expect(err).toMatch(/^next: {2}\S/m);
+    expect(err).toMatch(/^page: .*docs\/errors\/bad-flag\.md$/m);
     expect(out).toBe('');
     expect(await home.journal.listTasks()).toHaveLength(1);
   });
@@ -54,14 +59,29 @@ describe('wrong usage', () => {
 
   it('an empty prompt is named as such, from wherever it comes', async () => {
     await writeFile(join(home.home, 'empty.txt'), ' \n');
-    for (const argv of [
-      ['run', '  '],
-      ['run', '--prompt-file', 'empty.txt'],
-    ]) {
+    for (const argv of [['run'], ['run', '  '], ['send', TASK, ' '], ['run', '--prompt-file', 'empty.txt']]) {
       const { code, err } = await longhaul(argv);
       expect(code).toBe(2);
       expect(err).toContain('docs/errors/prompt-empty.md');
+      expect(err).toMatch(/^next: {2}\S/m);
     }
+  });
+
+  it('suggests what is near, and never a flag that allows everything', async () => {
+    const suggested = async (...argv: string[]) => /Did you mean (\S+)\?/.exec((await longhaul(argv)).err)?.[1];
+    expect(await suggested('run', 'x', '--modle', 'm')).toBe('--model');
+    expect(await suggested('atach', TASK)).toBe('attach');
+    for (const flag of ['--foo', '--yoll', '--yol', '--yoloo'])
+      expect(await suggested('run', 'x', flag)).toBeUndefined();
+    expect(await suggested('frobnicate')).toBeUndefined();
+  });
+
+  it('names the command as it was called, and a page that can be opened from here', async () => {
+    const { err } = await longhaul(['attach'], { command: 'node bin/lh.js', cwd: packageRoot });
+    expect(err).toContain('`node bin/lh.js --help`');
+    expect(err).toContain('page:  docs/errors/bad-flag.md');
+    const page = /^page: +(.*)$/m.exec((await longhaul(['attach'])).err)?.[1] ?? '';
+    expect(existsSync(resolve(home.home, page))).toBe(true);
   });
 
   it('a prompt file that is not text is refused', async () => {
@@ -148,6 +168,7 @@ describe('show', () => {
     expect(out).toContain('+line 499');
     expect(out).toContain(`longhaul answer ${TASK} a1 yes|no|"TEXT"`);
     expect(out).toContain('{"ask":"a1","answer":"yes"}');
+    expect(out).toMatch(/^started: +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
     expect(out).not.toContain('Question old');
     const { lines } = await longhaul(['show', TASK, '--json']);
     expect(lines()[0]).toMatchObject({
@@ -230,13 +251,18 @@ describe('what goes wrong', () => {
   });
 
   it('shows the stack of something unexpected only when debugging', async () => {
-    await home.log(said.completed('x'));
-    const broken = { cwd: undefined as unknown as string };
-    const plain = await longhaul(['run', 'x', '--workspace', 'd'], broken);
+    const broken = () => ({
+      stdin: new Readable({
+        read() {
+          this.destroy(new Error('no input'));
+        },
+      }),
+    });
+    const plain = await longhaul(['run', '--prompt-file', '-'], broken());
     expect(plain.code).toBe(1);
-    expect(plain.err).toContain('page:  docs/errors/internal.md');
+    expect(plain.err).toContain('docs/errors/internal.md');
     expect(plain.err).not.toMatch(/^ +at /m);
-    const debug = await longhaul(['run', 'x', '--workspace', 'd'], { ...broken, env: { LONGHAUL_DEBUG: '1' } });
+    const debug = await longhaul(['run', '--prompt-file', '-'], { ...broken(), env: { LONGHAUL_DEBUG: '1' } });
     expect(debug.err).toMatch(/^ +at /m);
   });
 });

@@ -13,7 +13,14 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' });
     return code;
   } catch (err) {
-    const shown = err instanceof CommanderError ? usageError(err) : err;
+    const shown =
+      err instanceof CommanderError
+        ? usageError(
+            err,
+            program,
+            argv.find((word) => !word.startsWith('-')),
+          )
+        : err;
     return shown === undefined ? 0 : reportError(io, shown, wantsJson(argv));
   }
 }

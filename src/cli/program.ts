@@ -1,9 +1,20 @@
 import { Command, type CommanderError } from 'commander';
-import { LonghaulError } from '../domain/errors.js';
+import type { LonghaulError } from '../domain/errors.js';
 import { packageVersion } from '../service/package.js';
 import { longhaulHome } from '../settings/paths.js';
-import { badFlag, ON_ASK, parseApprovals, parseCount, parseDuration, parseOneOf, parseStatus, ROLES } from './flags.js';
+import {
+  badFlag,
+  ON_ASK,
+  parseApprovals,
+  parseCount,
+  parseDuration,
+  parseOneOf,
+  parseStatus,
+  parseTask,
+  ROLES,
+} from './flags.js';
 import type { Io } from './io.js';
+import { nearest } from './typos.js';
 
 const EXIT_CODES = `
 Exit codes:
@@ -22,10 +33,11 @@ State is kept in $LONGHAUL_HOME (~/.longhaul). Every command takes --json: docs/
 /** What the command line does; each action returns its exit code. Heavy modules are loaded by the action that needs them. */
 export function buildProgram(io: Io, done: (code: number) => void): Command {
   const home = longhaulHome(io.env);
-  const program = new Command('longhaul')
+  const program = new Command(io.command)
     .description('Coding tasks that survive crashes, deploys and days of waiting.')
     .version(packageVersion(), '-V, --version')
     .exitOverride()
+    .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
@@ -58,30 +70,31 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .option('--prompt-file <file>', 'read the prompt from a file; - is stdin')
     .action(async (prompt, flags) => done(await (await import('./run.js')).runCommand(io, home, prompt, flags)));
   command('attach', 'show a task and follow it')
-    .argument('<task>')
+    .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .option('--from <seq>', 'first event to show', parseCount('--from'))
     .option('--on-ask <what>', 'without a terminal: wait, exit (code 3) or default', parseOneOf('--on-ask', ON_ASK))
     .action(async (task, flags) => done(await (await import('./attach.js')).attachCommand(io, home, task, flags)));
   command('log', "print a task's log")
-    .argument('<task>')
+    .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .option('--from <seq>', 'first event to show', parseCount('--from'))
     .option('-f, --follow', 'go on until the task ends')
     .action(async (task, flags) => done(await (await import('./log.js')).logCommand(io, home, task, flags)));
   command('answer', 'answer an ask: answer ID [ASK] yes|no|"TEXT"')
-    .argument('<task>')
-    .argument('<words...>', 'ask id where needed, then yes, no or a text')
-    .option('--text <text>', 'something to say with yes or no')
+    .argument('<task>', 'id of a task, or a beginning of it', parseTask)
+    .usage('[options] <task> [ask] <answer>')
+    .argument('[answer...]', 'ask id where needed, then yes, no, the number of an option, or a text')
+    .option('--text <text>', 'something to say with yes or no, or the answer as it stands')
     .action(async (task, words, flags) =>
       done(await (await import('./answer.js')).answerCommand(io, home, task, words, flags)),
     );
   command('send', 'leave a message for a task; an ended task goes on with it')
-    .argument('<task>')
+    .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .argument('<text>')
     .action(async (task, text, flags) =>
       done(await (await import('./send.js')).sendCommand(io, home, task, text, flags.json === true)),
     );
   command('abort', 'cancel a task')
-    .argument('<task>')
+    .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .action(async (task, flags) =>
       done(await (await import('./abort.js')).abortCommand(io, home, task, flags.json === true)),
     );
@@ -90,7 +103,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .option('--limit <n>', 'at most so many', parseCount('--limit'))
     .action(async (flags) => done(await (await import('./tasks.js')).tasksCommand(io, home, flags)));
   command('show', "a task's state, open asks and totals")
-    .argument('<task>')
+    .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .action(async (task, flags) =>
       done(await (await import('./show.js')).showCommand(io, home, task, flags.json === true)),
     );
@@ -104,16 +117,39 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
   return program;
 }
 
-/** Commander's complaint as an error of ours; undefined when it only printed help or the version. */
-export function usageError(err: CommanderError): LonghaulError | undefined {
+/**
+ * Commander's complaint as an error of ours; undefined when it only printed help or the version.
+ *
+ * @param word the command that was named
+ */
+export function usageError(err: CommanderError, program: Command, word?: string): LonghaulError | undefined {
   if (err.exitCode === 0) return undefined;
-  if (err.code === 'commander.help') return badFlag('There is no command.');
+  if (err.code === 'commander.help') return badFlag('There is no command.', '`longhaul --help` lists the commands.');
   const message = err.message
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
     .replace(/\.$/, '');
-  return new LonghaulError('bad-flag', `${message.charAt(0).toUpperCase()}${message.slice(1)}.`, {
-    kept: 'Nothing was started or changed.',
-    next: '`longhaul --help` lists the commands, `longhaul COMMAND --help` its flags.',
-  });
+  const meant = suggestion(err, program, word);
+  return badFlag(
+    `${message.charAt(0).toUpperCase()}${message.slice(1)}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+    '`longhaul --help` lists the commands, `longhaul COMMAND --help` its flags.',
+  );
+}
+
+/** A flag that lets everything happen is not for typing errors. */
+const NOT_SUGGESTED = '--yolo';
+
+function suggestion(err: CommanderError, program: Command, word: string | undefined): string | undefined {
+  const unknown = /'(.+)'/.exec(err.message)?.[1] ?? '';
+  if (err.code === 'commander.unknownCommand') {
+    return nearest(
+      unknown,
+      program.commands.map((one) => one.name()),
+    );
+  }
+  if (err.code !== 'commander.unknownOption' || !unknown.startsWith('--')) return undefined;
+  const { options } = program.commands.find((one) => one.name() === word) ?? program;
+  const flags = options.flatMap(({ long }) => (long && long !== NOT_SUGGESTED ? [long.slice(2)] : []));
+  const near = nearest(unknown.slice(2), flags);
+  return near === undefined ? undefined : `--${near}`;
 }

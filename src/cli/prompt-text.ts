@@ -6,15 +6,18 @@ import type { Io } from './io.js';
 
 /** The prompt of a task: given as an argument, or in a file, or on stdin (`-`). */
 export async function readPrompt(io: Io, argument: string | undefined, file: string | undefined): Promise<string> {
-  if (argument !== undefined && file !== undefined) throw badFlag('Give the prompt or --prompt-file, not both.');
-  if (argument === undefined && file === undefined) {
-    throw badFlag('There is no prompt. Give one: longhaul run "What to do", or --prompt-file FILE.');
-  }
+  if (argument !== undefined && file !== undefined)
+    throw badFlag('Give the prompt or --prompt-file, not both.', 'Leave one of them out.');
+  if (argument === undefined && file === undefined) throw emptyPrompt('There is no prompt.');
   const prompt = file === undefined ? (argument ?? '') : decode(await readBytes(io, file), file);
   if (prompt.trim() !== '') return prompt;
-  throw new LonghaulError('prompt-empty', 'The prompt is empty.', {
+  throw emptyPrompt('The prompt is empty.');
+}
+
+function emptyPrompt(message: string): LonghaulError {
+  return new LonghaulError('prompt-empty', message, {
     kept: 'Nothing was started.',
-    next: 'Say what the task is to do: longhaul run "What to do".',
+    next: 'Say what the task is to do: `longhaul run "What to do"`, or --prompt-file FILE.',
   });
 }
 
@@ -27,7 +30,10 @@ async function readBytes(io: Io, file: string): Promise<Uint8Array> {
   try {
     return await readFile(resolve(io.cwd, file));
   } catch (err) {
-    throw badFlag(`--prompt-file ${file} cannot be read: ${err instanceof Error ? err.message : String(err)}.`);
+    throw badFlag(
+      `--prompt-file ${file} cannot be read: ${err instanceof Error ? err.message : String(err)}.`,
+      'Name a file that can be read.',
+    );
   }
 }
 
@@ -35,6 +41,6 @@ function decode(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw badFlag(`--prompt-file ${file} is not UTF-8 text.`);
+    throw badFlag(`--prompt-file ${file} is not UTF-8 text.`, 'Name a text file, or convert it to UTF-8.');
   }
 }

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import { errorPage, LonghaulError } from '../domain/errors.js';
 import { EXIT } from '../domain/outcomes.js';
+import { packageRoot } from '../service/package.js';
+import { nextOf, pathFrom } from './called-as.js';
 import { type Io, printJson, printNote } from './io.js';
 import { neutralise } from './neutral.js';
 
@@ -7,12 +10,13 @@ import { neutralise } from './neutral.js';
 export function reportError(io: Io, err: unknown, json: boolean): number {
   const known = LonghaulError.is(err) ? err : unexpected(err);
   const page = errorPage(known.slug);
-  const { slug, message, kept, next } = known;
+  const { slug, message, kept } = known;
+  const next = nextOf(known, io.command);
   if (json) printJson(io, { type: 'error', slug, message, kept: kept ?? null, next: next ?? null, page });
   printNote(io, `error: ${neutralise(message)}`);
   if (kept) printNote(io, `kept:  ${neutralise(kept)}`);
   if (next) printNote(io, `next:  ${neutralise(next)}`);
-  printNote(io, `page:  ${page}`);
+  printNote(io, `page:  ${pathFrom(io.cwd, join(packageRoot, page))}`);
   if (io.env.LONGHAUL_DEBUG && err instanceof Error && err.stack) printNote(io, neutralise(err.stack));
   return exitCodeOfError(known);
 }

@@ -23,6 +23,8 @@ export interface RunFlags {
   /** Time people have before `--on-ask default` answers, in ms. */
   defaultDelayMs?: number;
   onStart?: (started: StartedTask) => void;
+  /** Whether the task can go on without this command; default true. */
+  detachable?: boolean;
 }
 
 /** Starts a task and follows it. @returns the exit code */
@@ -33,11 +35,11 @@ export async function runCommand(io: Io, home: string, argument: string | undefi
   try {
     const started = await client.start(request);
     const onAsk = onAskOf(io, flags);
-    const view = flags.json ? new JsonView(io) : new HumanView(io, client.journal, onAsk !== 'prompt');
+    const view = flags.json ? new JsonView(io) : new HumanView(io, client.journal, { howToAnswer: onAsk !== 'prompt' });
     view.head(started);
     flags.onStart?.(started);
     if (flags.detach) {
-      if (!flags.json) printLine(io, `Follow it with: longhaul attach ${started.task}`);
+      if (!flags.json) printLine(io, `Follow it with: ${io.command} attach ${started.task}`);
       return 0;
     }
     const options: FollowOptions = {
@@ -50,6 +52,7 @@ export async function runCommand(io: Io, home: string, argument: string | undefi
       task: started.task,
       from: 1,
     };
+    if (flags.detachable !== undefined) options.detachable = flags.detachable;
     if (flags.defaultDelayMs !== undefined) options.defaultDelayMs = flags.defaultDelayMs;
     return await follow(options);
   } finally {

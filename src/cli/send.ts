@@ -5,7 +5,10 @@ import { type Io, printJson, printLine } from './io.js';
 /** `send ID "TEXT"`. @returns the exit code */
 export async function sendCommand(io: Io, home: string, prefix: string, text: string, json: boolean): Promise<number> {
   if (text.trim() === '') {
-    throw new LonghaulError('prompt-empty', 'The message is empty.', { kept: 'Nothing was sent.' });
+    throw new LonghaulError('prompt-empty', 'The message is empty.', {
+      kept: 'Nothing was sent.',
+      next: 'Say what the model is to know: `longhaul send ID "TEXT"`.',
+    });
   }
   const client = await TaskClient.local({ home, env: io.env });
   try {
@@ -13,7 +16,8 @@ export async function sendCommand(io: Io, home: string, prefix: string, text: st
     const { state } = await client.send(task, text);
     if (json) printJson(io, { type: 'send', task, state });
     else if (state === 'queued') printLine(io, `Sent; the model gets it with its next request.`);
-    else printLine(io, `The task had ended; it goes on with your message. Follow it with: longhaul attach ${task}`);
+    else
+      printLine(io, `The task had ended; it goes on with your message. Follow it with: ${io.command} attach ${task}`);
     return 0;
   } finally {
     await client.close();

@@ -6,7 +6,7 @@ import { LogState, storedEvents } from './log-state.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { requireTask, shownStatus, uiPage } from './task-row.js';
 import { taskJson } from './tasks.js';
-import { count, duration, money, tokens } from './text.js';
+import { count, dateTime, duration, money, tokens } from './text.js';
 import { outcomeWords } from './words.js';
 
 /** State of one task, its open asks with how to answer them, its totals; needs no service. @returns the exit code */
@@ -33,7 +33,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
         asks: asks.map(({ ask, reply }) => ({
           ...ask,
           reply,
-          command: howToAnswer({ type: 'ask', ask, reply }, task).command,
+          command: howToAnswer({ type: 'ask', ask, reply }, task, io.command).command,
         })),
         outcome: outcome ? { ...outcome, ...(result === undefined ? {} : { result }) } : null,
         usage,
@@ -44,19 +44,25 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     }
     const lines = [
       ['task', task],
-      ['status', `${status}${noWorkerHint(status)}, for ${duration(Date.now() - row.since)}`],
+      ['status', `${status}${noWorkerHint(status, io.command)}, for ${duration(Date.now() - row.since)}`],
       ['title', neutralLine(row.title)],
       ['workspace', neutralLine(row.workspace)],
       ['model', neutralLine(row.model)],
-      ['started', new Date(row.created).toLocaleString()],
+      ['started', dateTime(row.created)],
       ['totals', `${count(row.turns, 'turn')}, ${count(requests, 'request')}, ${tokens(usage)}, ${money(cost)}`],
       ...(ui ? [['Temporal UI', ui]] : []),
       ...(outcome ? [['outcome', outcomeWords(outcome)]] : []),
     ];
     for (const [name, value] of lines) printLine(io, `${`${name}:`.padEnd(13)}${value}`);
     for (const ask of asks) {
-      for (const line of await askLines(ask, task, journal, painter(io.colour), true, Number.POSITIVE_INFINITY))
-        printLine(io, line);
+      const lines = await askLines(ask, task, journal, {
+        paint: painter(io.colour),
+        command: io.command,
+        howTo: true,
+        maxLines: Number.POSITIVE_INFINITY,
+      });
+      for (const line of lines) printLine(io, line);
+      printLine(io, painter(io.colour)('dim', `  asked: ${dateTime(ask.ask.opened)}`));
     }
     if (result !== undefined) printLine(io, `\n${neutralise(result).trimEnd()}`);
     return 0;
@@ -65,6 +71,6 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
   }
 }
 
-function noWorkerHint(status: string): string {
-  return status === 'no_worker' ? ' (start one with longhaul up)' : '';
+function noWorkerHint(status: string, command: string): string {
+  return status === 'no_worker' ? ` (start one with ${command} up)` : '';
 }

@@ -7,7 +7,7 @@ import { readService } from '../service/up.js';
 export async function requireTask(journal: Journal, task: string): Promise<TaskRow> {
   const row = await journal.getTask(task);
   if (row) return row;
-  throw new LonghaulError('task-not-found', `There is no task ${task}.`, { next: 'See `longhaul tasks`.' });
+  throw new LonghaulError('task-not-found', `There is no task ${task}.`, { next: '`longhaul tasks` lists them.' });
 }
 
 /** The status that people see: an open task that no worker can serve is not "running". */

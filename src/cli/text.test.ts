@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { displayWidth, duration, fitTo, money, table, tokens } from './text.js';
+import { clock, dateTime, displayWidth, duration, fitTo, money, table, tokens } from './text.js';
 
 describe('layout', () => {
   it('cuts to the width and keeps what fits', () => {
@@ -44,6 +44,11 @@ describe('amounts', () => {
       '2 d 5 h',
     ]);
     expect(duration(3_600_000)).toBe('1 h');
+  });
+
+  it('writes times in one unambiguous form', () => {
+    const at = new Date(2026, 0, 2, 3, 4, 5).getTime();
+    expect([dateTime(at), clock(at)]).toEqual(['2026-01-02 03:04:05', '03:04:05']);
   });
 
   it('shows small costs with four digits', () => {

@@ -47,6 +47,19 @@ export function duration(ms: number): string {
   return join(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
+/** Local date and time, `2026-01-02 23:41:07`. @param ms since the epoch */
+export function dateTime(ms: number): string {
+  const at = new Date(ms);
+  const two = (n: number) => String(n).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock(ms)}`;
+}
+
+/** Local time, `23:41:07`. @param ms since the epoch */
+export function clock(ms: number): string {
+  const at = new Date(ms);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map((n) => String(n).padStart(2, '0')).join(':');
+}
+
 export function money(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }

@@ -11,12 +11,16 @@ export async function upCommand(
     await runForeground({ home, env: io.env });
     return 0;
   }
+  const began = Date.now();
   const state = await up({ home, env: io.env });
   if (flags.json) {
     printJson(io, { type: 'service', state: 'up', home, ...state });
     return 0;
   }
-  printLine(io, `The service is up (pid ${state.pid}).`);
+  printLine(
+    io,
+    `${state.started >= began ? 'The service has been started' : 'The service was running already'} (pid ${state.pid}).`,
+  );
   printLine(io, `Temporal:    ${state.address}, namespace ${state.namespace}`);
   if (state.ui) printLine(io, `Temporal UI: ${state.ui}`);
   printLine(io, `Home:        ${home}`);

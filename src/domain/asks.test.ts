@@ -20,6 +20,10 @@ describe('readAnswer', () => {
       { answer: 'message', text: 'hi' },
       { answer: 'message', text: 'hi' },
     ],
+    [
+      { answer: 'no', by: 'default' },
+      { answer: 'no', by: 'default' },
+    ],
     [{ text: 'hi' }, { answer: 'message', text: 'hi' }],
     [{ answer: 'tabs, please' }, { answer: 'message', text: 'tabs, please' }],
     [{ textRef: REF }, { answer: 'message', textRef: REF }],
@@ -39,6 +43,7 @@ describe('readAnswer', () => {
     { ask: 1, answer: 'yes' },
     { answer: 'message' },
     { textRef: 'x' },
+    { answer: 'yes', by: 'somebody' },
     { textRef: { blob: '../../etc/passwd', bytes: 3 } },
     { textRef: { blob: '00', bytes: 3 } },
   ])('refuses %j as malformed', (raw) => {

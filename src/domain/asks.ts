@@ -34,6 +34,8 @@ export interface Answer {
   clientId?: string;
   /** Provider profile to use from now on; only read by `api_req_failed`. */
   profile?: string;
+  /** Who decided: a person unless it says otherwise. */
+  by?: 'person' | 'default';
 }
 
 /** An answer that could not be taken. `reason` is stable, `message` is for people. */
@@ -57,12 +59,13 @@ export function readAnswer(raw: unknown): { answer: Answer } | { refusal: Refusa
   if (raw === null || typeof raw !== 'object' || Array.isArray(raw)) {
     return malformed('an answer is one JSON object such as {"ask":"ID","answer":"yes"}, or a text');
   }
-  const { ask, answer, text, textRef, clientId, profile } = raw as Record<string, unknown>;
+  const { ask, answer, text, textRef, clientId, profile, by } = raw as Record<string, unknown>;
   for (const [name, value] of Object.entries({ ask, text, clientId, profile })) {
     if (value !== undefined && typeof value !== 'string') return malformed(`"${name}" must be a string`);
   }
   const ref = readBlobRef(textRef);
   if (textRef !== undefined && !ref) return malformed('"textRef" must be {"blob":"SHA-256","bytes":N}');
+  if (by !== undefined && by !== 'person' && by !== 'default') return malformed('"by" must be "person" or "default"');
   const said = answer ?? (text !== undefined || textRef !== undefined ? 'message' : undefined);
   if (typeof said !== 'string') return malformed('"answer" must be "yes", "no" or "message"');
   const kind = buttonOf(said);
@@ -73,6 +76,7 @@ export function readAnswer(raw: unknown): { answer: Answer } | { refusal: Refusa
   if (ref) result.textRef = ref;
   if (typeof clientId === 'string') result.clientId = clientId.slice(0, 100);
   if (typeof profile === 'string') result.profile = profile.slice(0, 100);
+  if (by !== undefined) result.by = by;
   if (result.answer === 'message' && result.text === undefined && result.textRef === undefined) {
     return malformed('"message" needs "text"');
   }

@@ -65,7 +65,7 @@ function takeAnswer(task: Task, raw: unknown): AnswerReply {
   if ('refusal' in judged) return { ask: '', duplicate: false };
   if ('duplicate' in judged) return { ask: '', duplicate: true };
   const { open, answer } = judged;
-  open.settled = { answer, by: 'person' };
+  open.settled = { answer, by: answer.by ?? 'person' };
   task.remember(answer.clientId);
   return { ask: open.ask.id, duplicate: false };
 }

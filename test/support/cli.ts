@@ -39,13 +39,14 @@ export function testIo(more: Partial<Io> = {}): TestIo {
     stderr,
     env: {},
     cwd: process.cwd(),
+    command: 'longhaul',
     interactive: false,
     colour: false,
     signals: new EventEmitter(),
     ...more,
   };
   return Object.assign(io, {
-    stdin,
+    stdin: io.stdin as PassThrough,
     signals: io.signals as EventEmitter,
     text: () => written.out,
     errors: () => written.err,
