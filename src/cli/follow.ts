@@ -2,7 +2,7 @@ import type { Answer, Ask } from '../domain/asks.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { AskEvent } from '../domain/events.js';
 import { EXIT, exitCodeOf, isOpen, type Outcome } from '../domain/outcomes.js';
-import type { Journal } from '../journal/journal.js';
+import { type Journal, LOCAL_SERVER } from '../journal/journal.js';
 import { defaultAnswer, howToAnswer, needsPerson } from './asking.js';
 import { nextOf } from './called-as.js';
 import type { OnAsk } from './flags.js';
@@ -206,11 +206,15 @@ class Following {
   private watchWorkers(): void {
     let empty = 0;
     const look = async () => {
-      const live = await this.o.journal.liveHosts();
+      const { journal, task, io } = this.o;
+      const server = (await journal.getTask(task))?.server;
+      const served = (await journal.liveHosts()).some((host) => host.server === server);
       const was = empty;
-      empty = live.length === 0 ? empty + 1 : 0;
-      if (empty === 2)
-        this.o.view.notice('no_worker', `No worker is alive; the task waits for one (${this.o.io.command} up).`);
+      empty = served ? 0 : empty + 1;
+      const start = server === LOCAL_SERVER ? 'up' : 'worker';
+      if (empty === 2) {
+        this.o.view.notice('no_worker', `No worker is alive; the task waits for one (${io.command} ${start}).`);
+      }
       if (empty === 0 && was >= 2) this.o.view.notice('worker_back', 'A worker is there again.');
     };
     const timer = setInterval(() => void look().catch(this.fail), WORKER_CHECK_MS);

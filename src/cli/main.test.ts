@@ -20,6 +20,17 @@ async function longhaul(argv: string[], more: Partial<Io> = {}) {
   return { code, out: io.text(), err: io.errors(), lines: io.lines };
 }
 
+it.each([
+  ['answer', TASK, 'yes'],
+  ['send', TASK, 'go on'],
+  ['abort', TASK],
+])('%s is refused to the commands of a task', async (...argv) => {
+  const { code, err } = await longhaul(argv, { env: { LONGHAUL_CALL: 'turn:0', LONGHAUL_TASK: TASK } });
+  expect(code).toBe(1);
+  expect(err).toMatch(/^page: .*docs\/errors\/inside-task\.md$/m);
+  expect(await home.journal.readEvents(TASK, 0)).toEqual([]);
+});
+
 describe('wrong usage', () => {
   const cases: [string[], string][] = [
     [['run', 'x', '--max-cost', '5'], '--max-cost'],
@@ -136,6 +147,8 @@ describe('tasks', () => {
   it('shows an open task without a worker as such, and a running one as running', async () => {
     await home.log(said.status('running'));
     expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +no_worker .*Fix it`));
+    await home.journal.renewLease({ host: 'g', queue: 'q', pid: 1, server: 'other:7233/default' }, 60_000);
+    expect((await longhaul(['show', TASK])).out).toContain('no_worker');
     await home.journal.renewLease({ host: 'h', queue: 'q', pid: 1 }, 60_000);
     expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +running .*Fix it`));
     expect((await longhaul(['tasks', '--status', 'running'])).out).toContain(TASK);

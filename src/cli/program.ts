@@ -1,5 +1,5 @@
 import { Command, type CommanderError } from 'commander';
-import type { LonghaulError } from '../domain/errors.js';
+import { LonghaulError } from '../domain/errors.js';
 import { packageVersion } from '../service/package.js';
 import { longhaulHome } from '../settings/paths.js';
 import {
@@ -30,6 +30,22 @@ Exit codes:
 Tasks are named by their id or a beginning of it that no other task has.
 State is kept in $LONGHAUL_HOME (~/.longhaul). Every command takes --json: docs/cli.md has the formats.`;
 
+/** Commands that decide for people. */
+const FOR_PEOPLE = ['answer', 'send', 'abort'];
+
+/** A task must not answer its own asks: its commands carry a mark. What removes the mark is stopped by a sandbox only. */
+function refuseInsideTask(io: Io, name: string): void {
+  if (!io.env.LONGHAUL_CALL || !FOR_PEOPLE.includes(name)) return;
+  throw new LonghaulError(
+    'inside-task',
+    `\`${name}\` was called by a command of task ${io.env.LONGHAUL_TASK ?? '?'}.`,
+    {
+      kept: 'All tasks are as they were.',
+      next: 'Call it from a terminal of your own.',
+    },
+  );
+}
+
 /** What the command line does; each action returns its exit code. Heavy modules are loaded by the action that needs them. */
 export function buildProgram(io: Io, done: (code: number) => void): Command {
   const home = longhaulHome(io.env);
@@ -43,7 +59,8 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       writeErr: (text) => io.stderr.write(text),
       outputError: () => {},
     })
-    .addHelpText('after', EXIT_CODES);
+    .addHelpText('after', EXIT_CODES)
+    .hook('preAction', (_program, action) => refuseInsideTask(io, action.name()));
   const command = (usage: string, about: string) =>
     program.command(usage).description(about).option('--json', 'machine-readable output').allowExcessArguments(false);
 

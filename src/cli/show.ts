@@ -18,7 +18,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     const row = await requireTask(journal, task);
     const state = new LogState();
     for await (const stored of storedEvents(journal, task)) state.apply(stored);
-    const status = shownStatus(row, (await journal.liveHosts()).length);
+    const status = shownStatus(row, await journal.liveHosts());
     const asks = isOpen(row.status) ? [...state.open.values()] : [];
     const { usage, cost, requests } = await journal.totals(task);
     const outcome = isOpen(row.status) ? undefined : state.closed?.outcome;

@@ -1,6 +1,6 @@
 import { LonghaulError } from '../domain/errors.js';
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
-import type { Journal, TaskRow } from '../journal/journal.js';
+import type { HostLease, Journal, TaskRow } from '../journal/journal.js';
 import { readService } from '../service/up.js';
 
 /** @throws LonghaulError `task-not-found` */
@@ -11,8 +11,9 @@ export async function requireTask(journal: Journal, task: string): Promise<TaskR
 }
 
 /** The status that people see: an open task that no worker can serve is not "running". */
-export function shownStatus(row: TaskRow, liveHosts: number): TaskStatus {
-  return isOpen(row.status) && liveHosts === 0 ? 'no_worker' : row.status;
+export function shownStatus(row: TaskRow, hosts: readonly HostLease[]): TaskStatus {
+  const served = hosts.some(({ server }) => server === row.server);
+  return isOpen(row.status) && !served ? 'no_worker' : row.status;
 }
 
 /** The task's page in the UI of the running service; undefined when there is none. */

@@ -33,7 +33,7 @@ interface Listed {
 
 /** `no_worker` is not stored: it is what an open task is called while no host is alive. */
 async function listed(journal: Journal, flags: TasksFlags): Promise<Listed[]> {
-  const live = (await journal.liveHosts()).length;
+  const live = await journal.liveHosts();
   const filter: { statuses?: TaskStatus[]; limit?: number } = {};
   const derived = flags.status !== undefined && isOpen(flags.status);
   if (flags.status !== undefined && !derived) filter.statuses = [flags.status];

@@ -10,6 +10,7 @@ export const ERROR_SLUGS = [
   'bad-settings',
   'command-unknown-outcome',
   'context-window',
+  'inside-task',
   'internal',
   'journal-conflict',
   'journal-corrupt',
