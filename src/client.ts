@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { beingStarted, inUse, unsure } from './client/errors.js';
 import { checkText, newTaskId } from './client/requests.js';
 import type { CallFailure, TemporalTasks } from './client/temporal-tasks.js';
 import { type Answer, type Ask, MAX_INLINE_ANSWER } from './domain/asks.js';
 import { LonghaulError } from './domain/errors.js';
-import { isOpen, OPEN_STATUSES } from './domain/outcomes.js';
+import { isOpen } from './domain/outcomes.js';
 import { type ApprovalPolicy, DEFAULT_APPROVALS } from './domain/policy.js';
 import { TASK_QUEUE } from './domain/queues.js';
 import type { AnswerReply, SendReply } from './domain/replies.js';
 import type { CarriedState, TaskInput, TaskLimits, TaskSettings } from './domain/task.js';
 import { oneLine } from './domain/text.js';
-import type { Journal, TaskRow } from './journal/journal.js';
+import { type Journal, type TaskRow, WorkspaceInUse } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
 import { DEFAULT_MODEL } from './model/prices.js';
 import { checkProfile, ENV_PROFILE, isUsable, profileFromEnv, saveProfile } from './model/profiles.js';
@@ -58,6 +59,11 @@ export interface ClientOptions {
 /** How long a message waits for a task that is just ending, ms. */
 const CLOSING_MS = 30_000;
 const POLL_MS = 200;
+/**
+ * A message that was not taken so soon is refused: the server keeps an update that found no worker, and it must not
+ * arrive after its sender was told that it was not sent. Below the limit of the call itself (`UPDATE_MS`), ms.
+ */
+const SEND_MS = 9_000;
 
 /**
  * Starts tasks and talks to them.
@@ -101,12 +107,11 @@ export class TaskClient {
 
   /**
    * Starts a task. What cannot work is refused before a workflow exists.
-   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `workspace-*`, `no-api-key`, `temporal-unreachable`
+   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `workspace-*`, `no-api-key`, `bad-settings`, `temporal-unreachable`
    */
   async start(request: StartRequest): Promise<StartedTask> {
     checkText(request.prompt);
     const workspace = await checkWorkspace(request.workspace);
-    await this.checkFree(workspace);
     const temporal = await this.tasks();
     const settings: TaskSettings = {
       model: request.model ?? DEFAULT_MODEL,
@@ -130,7 +135,8 @@ export class TaskClient {
     const title = oneLine(request.prompt, 200);
     const { model } = settings;
     const { server } = temporal;
-    await this.journal.createTask({ task, workspace, model, title, server, input: JSON.stringify(input) });
+    const row = { task, workspace, model, title, server, input: JSON.stringify(input) };
+    await this.taking(() => this.journal.createTask(row));
     await this.journal.append(task, [
       { key: 'task', event: { type: 'say', say: 'task', text: request.prompt, workspace, model } },
     ]);
@@ -178,7 +184,7 @@ export class TaskClient {
   async answer(task: string, answer: Answer): Promise<AnswerReceipt> {
     const temporal = await this.tasks();
     const full: Answer = { clientId: randomUUID(), ...answer };
-    if (full.text !== undefined && full.text.length > MAX_INLINE_ANSWER) {
+    if (full.text !== undefined && Buffer.byteLength(full.text) > MAX_INLINE_ANSWER) {
       checkText(full.text);
       full.textRef = await this.journal.putBlob(full.text);
       delete full.text;
@@ -188,7 +194,9 @@ export class TaskClient {
       const reply = await temporal.update<AnswerReply>(task, 'answer', full);
       return { ask: reply.ask || full.ask, state: 'delivered' };
     } catch (err) {
-      if ((await failureOf(err)).kind !== 'timeout') throw await this.explain(task, err);
+      const { kind } = await failureOf(err);
+      if (kind === 'ended') await this.settle(task);
+      if (kind !== 'timeout') throw await this.explain(task, err);
       await temporal.signal(task, 'answer', full);
       return { ask: full.ask, state: 'left' };
     }
@@ -204,20 +212,25 @@ export class TaskClient {
     const message = { textRef: await this.journal.putBlob(text), clientId: randomUUID() };
     for (const until = Date.now() + CLOSING_MS; ; await pause(POLL_MS)) {
       try {
-        await temporal.update<SendReply>(task, 'send', message);
+        await temporal.update<SendReply>(task, 'send', { ...message, notAfter: Date.now() + SEND_MS });
         return { state: 'queued' };
       } catch (err) {
         const failure = await failureOf(err);
-        if (failure.kind === 'ended') return this.followUp(task, text, until);
+        if (failure.kind === 'ended' && (await this.followUp(task, text))) return { state: 'follow_up' };
         const closing = failure.kind === 'refused' && failure.type === 'TaskClosing';
-        if (!closing || Date.now() > until) throw await this.explain(task, err);
+        if (!(closing || failure.kind === 'ended') || Date.now() > until) throw await this.explain(task, err);
       }
     }
   }
 
-  /** Cancels the task: its processes end, then the workflow does. Returns as soon as that is asked for. */
+  /**
+   * Cancels the task: its processes end, then the workflow does. Returns as soon as that is asked for. A task whose
+   * workflow is gone ends in the journal.
+   * @throws LonghaulError `task-closed`, `task-not-found`, `task-busy` while it is being started
+   */
   async abort(task: string): Promise<void> {
     const temporal = await this.tasks();
+    if (await this.settle(task)) return;
     try {
       await temporal.cancel(task);
     } catch (err) {
@@ -256,15 +269,22 @@ export class TaskClient {
     return here === undefined || here.queue === TASK_QUEUE ? undefined : here.queue;
   }
 
-  /** One task a folder. */
-  private async checkFree(workspace: string): Promise<void> {
-    const open = await this.journal.listTasks({ statuses: [...OPEN_STATUSES], limit: 10_000 });
-    const other = open.find((row) => row.workspace === workspace);
-    if (!other) return;
-    throw new LonghaulError('workspace-in-use', `Task ${other.task} is open in ${workspace} (${other.status}).`, {
-      kept: 'That task is untouched; no new one was started.',
-      next: `Look at it with \`longhaul show ${other.task}\`, end it with \`longhaul abort ${other.task}\`, or use another folder.`,
-    });
+  /** Ends the task in the journal when its workflow has ended without its doing. @returns whether it did */
+  private async settle(task: string): Promise<boolean> {
+    const row = await this.journal.getTask(task);
+    return row !== undefined && (await this.tasks()).reconcile(this.journal, row);
+  }
+
+  /** Stores what takes a folder. One task a folder; one whose workflow is gone is in nobody's way. */
+  private async taking<T>(store: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await store();
+      } catch (err) {
+        if (!(err instanceof WorkspaceInUse)) throw err;
+        if (!(await this.settle(err.task))) throw inUse(err, await this.journal.getTask(err.task));
+      }
+    }
   }
 
   /** @returns the id of the run */
@@ -272,6 +292,8 @@ export class TaskClient {
     try {
       return await (await this.tasks()).start(input, title);
     } catch (err) {
+      // it may have been started all the same: reconciling finds out
+      if ((await failureOf(err)).kind === 'timeout') throw unsure(input.task, err);
       const outcome = { outcome: 'failed', class: 'internal', message: 'The workflow could not be started.' } as const;
       const totals = await this.journal.totals(input.task);
       const turns = input.state?.turns ?? 0;
@@ -280,10 +302,12 @@ export class TaskClient {
     }
   }
 
-  private async followUp(task: string, text: string, until: number): Promise<SendReceipt> {
-    const row = await this.closedTask(task, until);
+  /** @returns whether a run was started; false while the journal has the task open, as when another has just done it */
+  private async followUp(task: string, text: string): Promise<boolean> {
+    const row = await this.closedTask(task);
+    if (!row) return false;
     const input = JSON.parse(row.input) as TaskInput;
-    const state = JSON.parse(row.carried!) as CarriedState;
+    const state = JSON.parse(row.carried) as CarriedState;
     state.messages.push({ as: 'user_message', text: await this.journal.putBlob(text) });
     const { maxTimeMs } = input.settings.limits;
     const now = Date.now();
@@ -292,25 +316,23 @@ export class TaskClient {
     const { maxTurns } = input.settings.limits;
     if (maxTurns !== undefined) input.settings.limits.maxTurns = state.turns + maxTurns;
     next.notices = [...state.notices, 'follow_up'];
-    await this.checkFree(row.workspace);
-    await this.journal.append(task, [{ event: { type: 'status', status: 'starting' } }]);
+    if (!(await this.taking(() => this.journal.reopenTask(task)))) return false;
     await this.startRun({ ...input, state: next }, row.title);
-    return { state: 'follow_up' };
+    return true;
   }
 
-  /** The journal may hear of the end a moment after Temporal's clients do. */
-  private async closedTask(task: string, until: number): Promise<TaskRow> {
-    for (; ; await pause(POLL_MS)) {
-      const row = await this.journal.getTask(task);
-      if (!row) throw new LonghaulError('task-not-found', `There is no task ${task}.`);
-      if (row.carried !== null && !isOpen(row.status)) return row;
-      if (Date.now() > until) {
-        throw new LonghaulError('task-closed', `Task ${task} has ended without leaving a state to go on from.`, {
-          kept: 'Its log and conversation.',
-          next: 'Start a new task with `longhaul run`.',
-        });
-      }
-    }
+  /** @returns undefined while the journal has it open. @throws LonghaulError `task-not-found`, `task-closed` */
+  private async closedTask(task: string): Promise<(TaskRow & { carried: string }) | undefined> {
+    await this.settle(task);
+    const row = await this.journal.getTask(task);
+    if (!row) throw new LonghaulError('task-not-found', `There is no task ${task}.`);
+    if (isOpen(row.status)) return undefined;
+    const { carried } = row;
+    if (carried !== null) return { ...row, carried };
+    throw new LonghaulError('task-closed', `Task ${task} has ended without leaving a state to go on from.`, {
+      kept: 'Its log and conversation.',
+      next: 'Start a new task with `longhaul run`.',
+    });
   }
 
   /** What a failed call means for people. */
@@ -325,14 +347,15 @@ export class TaskClient {
           next: 'Start a worker (`longhaul up`), then send it again.',
           cause,
         });
-      case 'ended':
-        if (!(await this.journal.getTask(task))) {
-          return new LonghaulError('task-not-found', `There is no task ${task}.`, { cause });
-        }
+      case 'ended': {
+        const row = await this.journal.getTask(task);
+        if (!row) return new LonghaulError('task-not-found', `There is no task ${task}.`, { cause });
+        if (isOpen(row.status)) return beingStarted(task, cause);
         return new LonghaulError('task-closed', `Task ${task} has ended.`, {
           next: `Take it up again with \`longhaul send ${task} "…"\`.`,
           cause,
         });
+      }
       case 'other':
         return cause;
     }

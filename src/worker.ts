@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { Client } from '@temporalio/client';
 import {
   DefaultLogger,
   makeTelemetryFilterString,
@@ -9,6 +10,9 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivities } from './activities/index.js';
+import { reconcileAll } from './client/reconcile.js';
+import { workflowState } from './client/workflow-state.js';
+import { LonghaulError } from './domain/errors.js';
 import { isOpen } from './domain/outcomes.js';
 import { hostQueue, TASK_QUEUE } from './domain/queues.js';
 import { type HostLease, type Journal, LOCAL_SERVER } from './journal/journal.js';
@@ -16,7 +20,7 @@ import { openJournal } from './journal/open.js';
 import { dropSpareRunner, prepareRunner } from './runner/spare.js';
 import { sweepCommands } from './runner/sweep.js';
 import { workerConnection } from './service/connect.js';
-import { announceWorkerReady } from './service/worker-process.js';
+import { announceWorkerReady, sayAlive } from './service/worker-process.js';
 import { homePaths } from './settings/paths.js';
 
 /** `workflow` decides, `host` does what needs the workspaces on its disk, `all` is both on one queue. */
@@ -35,6 +39,8 @@ const LEASE_TTL_MS = 10_000;
 const LEASE_RENEW_MS = 3_000;
 /** design.md 5: at start and every 10 s. */
 const SWEEP_MS = 10_000;
+const RECONCILE_MS = 30_000;
+const CHECK_JOURNAL_MS = 3_000;
 
 /**
  * Runs a worker until SIGTERM or SIGINT, then lets running activities end for 3 s and leaves the rest to a successor.
@@ -50,8 +56,9 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const server = embedded ? LOCAL_SERVER : `${address}/${namespace}`;
   const journal = await openJournal({ home });
   const connection = await NativeConnection.connect(where);
+  const timers = [sayAlive(), watchJournal(journal), reconcileTasks(journal, server, connection, namespace)];
   const lease = role === 'workflow' ? undefined : await holdLease(journal, { host, queue, server, pid: process.pid });
-  const sweeper = role === 'workflow' ? undefined : sweep(journal, homePaths(home).commands);
+  if (role !== 'workflow') timers.push(sweep(journal, homePaths(home).commands));
   try {
     const worker = await Worker.create({
       connection,
@@ -72,7 +79,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     announceWorkerReady();
     await running;
   } finally {
-    clearInterval(sweeper);
+    for (const timer of timers) clearInterval(timer);
     dropSpareRunner();
     await lease?.drop();
     await connection.close();
@@ -107,21 +114,54 @@ async function holdLease(journal: Journal, lease: Omit<HostLease, 'until'>) {
   };
 }
 
+/** Ends tasks in the journal whose workflow was terminated or never came about, so that their folders are free. */
+function reconcileTasks(
+  journal: Journal,
+  server: string,
+  connection: NativeConnection,
+  namespace: string,
+): NodeJS.Timeout {
+  const client = new Client({ connection, namespace });
+  return every(RECONCILE_MS, () =>
+    reconcileAll({ journal, server, look: (task) => workflowState(client, task) }).catch(() => undefined),
+  );
+}
+
+/** Ends the process when the journal is no longer the one it has open: what it writes would be seen by nobody. */
+function watchJournal(journal: Journal): NodeJS.Timeout {
+  return every(CHECK_JOURNAL_MS, async () => {
+    try {
+      await journal.check();
+    } catch (err) {
+      if (!LonghaulError.is(err) || err.slug !== 'journal-lost') return;
+      console.error(`${new Date().toISOString()} the worker ends: ${err.message}`);
+      process.exit(1);
+    }
+  });
+}
+
+/** Runs `act` now and then, never twice at once. */
+function every(ms: number, act: () => Promise<void>): NodeJS.Timeout {
+  let busy = false;
+  const once = async () => {
+    if (busy) return;
+    busy = true;
+    await act();
+    busy = false;
+  };
+  void once();
+  return setInterval(() => void once(), ms);
+}
+
 /** Ends what belongs to tasks that have ended: terminating a workflow runs no cleanup. */
 function sweep(journal: Journal, commandsDir: string): NodeJS.Timeout {
-  let busy = false;
   const isOpenTask = async (task: string) => {
     const row = await journal.getTask(task);
     return row !== undefined && isOpen(row.status);
   };
-  const once = async () => {
-    if (busy) return;
-    busy = true;
+  return every(SWEEP_MS, async () => {
     await sweepCommands({ commandsDir, isOpen: isOpenTask }).catch(() => undefined);
-    busy = false;
-  };
-  void once();
-  return setInterval(() => void once(), SWEEP_MS);
+  });
 }
 
 function installRuntime(env: NodeJS.ProcessEnv): void {

@@ -4,6 +4,7 @@ import type { TaskResult } from '../domain/outcomes.js';
 import type { CallPage, TaskRef } from '../domain/turn.js';
 import { endCommands } from '../runner/sweep.js';
 import { homePaths } from '../settings/paths.js';
+import { removeLeftTemp } from '../workspace/atomic-write.js';
 import { firstPage } from './call-pages.js';
 import type { ActivityDeps } from './context.js';
 import type { CloseInput } from './types.js';
@@ -52,6 +53,8 @@ export async function closeTask(input: CloseInput, { journal }: ActivityDeps): P
   return { ...input.outcome, totals };
 }
 
-export async function endProcesses(input: TaskRef, { home }: ActivityDeps): Promise<void> {
+/** Ends what the task's commands left running, and removes what its unfinished edits left in the workspace. */
+export async function endProcesses(input: TaskRef, { home, journal }: ActivityDeps): Promise<void> {
   await endCommands({ commandsDir: homePaths(home).commands, match: (spec) => spec.task === input.task });
+  for (const intent of await journal.leftIntents(input.task)) await removeLeftTemp(intent);
 }

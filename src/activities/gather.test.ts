@@ -26,7 +26,7 @@ describe('gather', () => {
 
   const newTask = async () => {
     const task = `task${++count}`;
-    await journal.createTask({ task, workspace: '/w', model: 'm', title: 't', input: '{}' });
+    await journal.createTask({ task, workspace: `/w/${task}`, model: 'm', title: 't', input: '{}' });
     return task;
   };
 

@@ -14,7 +14,7 @@ export interface HostActivities {
   runTool(input: ToolInput): Promise<ToolRun>;
   /** Computes a call's path, diff and base again, after an earlier call of the same turn has changed something. */
   prepareCall(input: TaskRef & { call: string }): Promise<PreparedCall>;
-  /** After cancel: ends the commands of the task that still run. Resolves when none is left. */
+  /** At the end of a task: no process of it is left, and no temporary file of an edit. */
   endProcesses(input: TaskRef): Promise<void>;
 }
 

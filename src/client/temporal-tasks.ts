@@ -10,13 +10,18 @@ import { TASK_QUEUE } from '../domain/queues.js';
 import { REFUSALS, type RefusalType } from '../domain/replies.js';
 import type { TaskInput } from '../domain/task.js';
 import { oneLine } from '../domain/text.js';
-import { LOCAL_SERVER } from '../journal/journal.js';
+import { type Journal, LOCAL_SERVER, type TaskRow } from '../journal/journal.js';
 import { connectTemporal, type TemporalConnection } from '../service/connect.js';
 import { ensureSearchAttributes } from '../service/search-attributes.js';
 import type { taskWorkflow } from '../workflows/task.js';
+import { reconcile } from './reconcile.js';
+import { workflowState } from './workflow-state.js';
 
 /** How long an update may wait for a worker, ms. */
 export const UPDATE_MS = 10_000;
+
+/** How long the start of a workflow may take; well under the time after which a task without one is ended, ms. */
+const START_MS = 20_000;
 
 /** Why a call to a task's workflow did not do what it should. */
 export type CallFailure =
@@ -60,14 +65,17 @@ export class TemporalTasks {
 
   /** @returns the id of the run */
   async start(input: TaskInput, title: string): Promise<string> {
-    const handle = await this.temporal.client.workflow.start<typeof taskWorkflow>('taskWorkflow', {
-      args: [input],
-      taskQueue: TASK_QUEUE,
-      workflowId: input.task,
-      workflowIdConflictPolicy: 'FAIL',
-      staticSummary: oneLine(title, 120),
-      staticDetails: `Workspace \`${input.workspace}\` · model \`${input.settings.model}\``,
-    });
+    const { client, connection } = this.temporal;
+    const handle = await connection.withDeadline(Date.now() + START_MS, () =>
+      client.workflow.start<typeof taskWorkflow>('taskWorkflow', {
+        args: [input],
+        taskQueue: TASK_QUEUE,
+        workflowId: input.task,
+        workflowIdConflictPolicy: 'FAIL',
+        staticSummary: oneLine(title, 120),
+        staticDetails: `Workspace \`${input.workspace}\` · model \`${input.settings.model}\``,
+      }),
+    );
     return handle.firstExecutionRunId;
   }
 
@@ -87,6 +95,11 @@ export class TemporalTasks {
     await this.temporal.client.workflow.getHandle(task).cancel();
   }
 
+  /** Brings the journal in line when the task's workflow has ended without its doing. @returns whether it did */
+  reconcile(journal: Journal, row: TaskRow): Promise<boolean> {
+    return reconcile({ journal, server: this.server, look: (task) => workflowState(this.temporal.client, task) }, row);
+  }
+
   close(): Promise<void> {
     return this.temporal.close();
   }
@@ -94,7 +107,7 @@ export class TemporalTasks {
 
 export function callFailure(err: unknown): CallFailure {
   if (err instanceof WorkflowNotFoundError) return { kind: 'ended' };
-  if (err instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(err)) return { kind: 'timeout' };
+  if (err instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isDeadline(err)) return { kind: 'timeout' };
   if (err instanceof WorkflowUpdateFailedError && err.cause instanceof ApplicationFailure) {
     const { type, message } = err.cause;
     // An update that met a run which was just ending.
@@ -104,4 +117,9 @@ export function callFailure(err: unknown): CallFailure {
   }
   if (isGrpcServiceError(err) && /already completed|not found/i.test(err.details ?? '')) return { kind: 'ended' };
   return { kind: 'other' };
+}
+
+/** The client wraps what gRPC says. */
+function isDeadline(err: unknown): boolean {
+  return isGrpcDeadlineError(err) || (err instanceof Error && isGrpcDeadlineError(err.cause));
 }

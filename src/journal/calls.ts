@@ -50,6 +50,20 @@ export function callStore(ctx: Context) {
       return row?.intent ?? undefined;
     },
 
+    async leftIntents(task) {
+      const rows = await ctx.db.read((tx) =>
+        tx
+          .selectFrom('call')
+          .leftJoin('result', 'result.call', 'call.call')
+          .select('call.intent')
+          .where('call.task', '=', task)
+          .where('call.intent', 'is not', null)
+          .where('result.call', 'is', null)
+          .execute(),
+      );
+      return rows.flatMap(({ intent }) => (intent === null ? [] : [intent]));
+    },
+
     async putResult(row, events) {
       const { stored, task } = await ctx.db.write(async (tx) => {
         const found = await findResult(tx, row.call);
@@ -77,7 +91,10 @@ export function callStore(ctx: Context) {
     async getResult(call) {
       return ctx.db.read((tx) => findResult(tx, call));
     },
-  } satisfies Pick<Journal, 'claimCall' | 'whileClaimed' | 'putIntent' | 'getIntent' | 'putResult' | 'getResult'>;
+  } satisfies Pick<
+    Journal,
+    'claimCall' | 'whileClaimed' | 'putIntent' | 'getIntent' | 'leftIntents' | 'putResult' | 'getResult'
+  >;
 }
 
 async function checkClaim(tx: Tx, call: CallKey, execution: number): Promise<void> {

@@ -74,3 +74,15 @@ export function conflict(what: string): LonghaulError {
     next: 'This is a defect of Longhaul or of a program that writes to its journal: please report it with the log of the worker.',
   });
 }
+
+/** There is no journal, but the tasks that need one. */
+export function lostJournal(journal: string, temporalDb: string): LonghaulError {
+  return new LonghaulError(
+    'journal-lost',
+    `The journal ${journal} is missing, but ${temporalDb} is there: its tasks need that journal.`,
+    {
+      kept: 'Nothing was changed, and no empty journal was made in its place.',
+      next: `Restore ${journal} (and blobs/) from a backup; or, to begin anew without the old tasks, run \`longhaul down\` and move ${temporalDb} away.`,
+    },
+  );
+}

@@ -109,6 +109,19 @@ export class Superseded extends Error {
   override readonly name = 'Superseded';
 }
 
+/** Thrown when another open task works in the folder. */
+export class WorkspaceInUse extends Error {
+  override readonly name = 'WorkspaceInUse';
+
+  /** @param task the other one */
+  constructor(
+    readonly task: TaskId,
+    readonly workspace: string,
+  ) {
+    super(`task ${task} is open in ${workspace}`);
+  }
+}
+
 /**
  * The store behind conversations, turns, task log, usage, ledger and blobs. All methods may be called by many processes
  * at once. Where a key is written again with the same bytes nothing happens; with other bytes it is an error
@@ -119,10 +132,21 @@ export interface Journal {
   /** Identity of this store. `generation` grows when it is restored from a backup. */
   readonly id: JournalId;
   close(): Promise<void>;
+  /**
+   * Checks that the file which was opened is still the journal of its home: a removed or replaced one can be written
+   * for long without anybody else seeing it.
+   * @throws LonghaulError `journal-lost`
+   */
+  check(): Promise<void>;
 
+  /** One open task a folder, checked in the same transaction. @throws WorkspaceInUse */
   createTask(
     row: Pick<TaskRow, 'task' | 'workspace' | 'model' | 'title' | 'input'> & { server?: string },
   ): Promise<void>;
+  /** Makes a closed task `starting` again; false when it is open already. @throws WorkspaceInUse */
+  reopenTask(task: TaskId): Promise<boolean>;
+  /** `append`, but only while the task is open and its status is the one it had at `since`; false when it is not. */
+  appendIfOpen(task: TaskId, since: number, events: { key?: string; event: TaskEvent }[]): Promise<boolean>;
   getTask(task: TaskId): Promise<TaskRow | undefined>;
   /** Newest first. */
   listTasks(filter?: { statuses?: TaskStatus[]; limit?: number }): Promise<TaskRow[]>;
@@ -209,6 +233,8 @@ export interface Journal {
   /** A note a tool leaves for a later execution of the same call, such as "about to rename". JSON. @throws Superseded */
   putIntent(call: CallKey, execution: number, intent: string): Promise<void>;
   getIntent(call: CallKey): Promise<string | undefined>;
+  /** Intents of the task's calls that never came to a result. */
+  leftIntents(task: TaskId): Promise<string[]>;
   /** First write wins; returns what is stored, so that two executions report the same. */
   putResult(row: ToolResultRow, events: TaskEvent[]): Promise<ToolResultRow>;
   getResult(call: CallKey): Promise<ToolResultRow | undefined>;

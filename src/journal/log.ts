@@ -1,12 +1,13 @@
 import type { Selectable } from 'kysely';
 import type { StoredEvent, TaskEvent } from '../domain/events.js';
+import { isOpen } from '../domain/outcomes.js';
 import { type Context, inGroups, type Tx } from './context.js';
 import { lost } from './errors.js';
 import type { Journal } from './journal.js';
 import { dropEnded } from './partials.js';
 import type { JournalSchema } from './schema.js';
 import { endedStream } from './streams.js';
-import { setStatus } from './tasks.js';
+import { checkFree, findTask, setStatus } from './tasks.js';
 import { wrote } from './wake.js';
 
 /** Rows read at once: the driver is synchronous, so a long log is read in pages with the event loop free in between. */
@@ -30,6 +31,37 @@ export function logStore(ctx: Context) {
       return seq;
     },
 
+    async reopenTask(task) {
+      const reopened = await ctx.db.write(async (tx) => {
+        const row = await findTask(tx, task);
+        if (!row) throw lost(`task ${task}`);
+        if (isOpen(row.status)) return false;
+        await checkFree(tx, row.workspace);
+        await appendEvents(tx, task, [{ event: { type: 'status', status: 'starting' } }]);
+        return true;
+      });
+      wrote(ctx.db.path);
+      return reopened;
+    },
+
+    async appendIfOpen(task, since, events) {
+      const appended = await ctx.db.write(async (tx) => {
+        const row = await tx.selectFrom('task').select(['status', 'since']).where('id', '=', task).executeTakeFirst();
+        if (!row || !isOpen(row.status) || row.since !== since) return false;
+        await appendEvents(tx, task, events);
+        return true;
+      });
+      wrote(ctx.db.path);
+      if (appended) {
+        await dropEnded(
+          ctx,
+          task,
+          events.map((one) => one.event),
+        );
+      }
+      return appended;
+    },
+
     async readEvents(task, after, limit = Number.MAX_SAFE_INTEGER) {
       const found: StoredEvent[] = [];
       for (let from = after; ; ) {
@@ -41,7 +73,7 @@ export function logStore(ctx: Context) {
         await new Promise(setImmediate);
       }
     },
-  } satisfies Pick<Journal, 'append' | 'readEvents'>;
+  } satisfies Pick<Journal, 'append' | 'reopenTask' | 'appendIfOpen' | 'readEvents'>;
 }
 
 /** Appends to a task's log within a transaction. @throws LonghaulError `journal-lost` for an unknown task */

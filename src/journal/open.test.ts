@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { expect, onTestFinished, test } from 'vitest';
@@ -110,6 +110,35 @@ test('a write lock held by another program fails writes within the bound, keeps 
   expect(await journal.getTask('t')).toMatchObject({ task: 't' });
   raw.exec('COMMIT');
   expect(await journal.append('t', [{ event: say('b') }])).toBe(1);
+});
+
+test('beside a Temporal database a missing journal is a lost one, and no empty one is made', async () => {
+  const home = await tempHome();
+  await writeFile(homePaths(home).temporalDb, 'tasks');
+  const opening = openJournal({ home });
+  await expect(opening).rejects.toMatchObject({ slug: 'journal-lost', next: expect.stringContaining('backup') });
+  expect(await readdir(home)).toEqual(['temporal.db']);
+  await rm(homePaths(home).temporalDb);
+  await (await openJournal({ home })).close();
+  await writeFile(homePaths(home).temporalDb, 'tasks');
+  await testJournal({ home });
+});
+
+test('a journal that is removed, replaced or overwritten while it is open is noticed', async () => {
+  const { home, path } = await closedJournal();
+  const other = await closedJournal();
+  const journal = await testJournal({ home });
+  await journal.check();
+  await rename(path, `${path}.kept`);
+  await expect(journal.check()).rejects.toMatchObject({ slug: 'journal-lost' });
+  await copyFile(other.path, path);
+  await expect(journal.check()).rejects.toMatchObject({ slug: 'journal-lost' });
+  await rename(`${path}.kept`, path);
+  await journal.check();
+  const raw = new Libsql(path);
+  onTestFinished(() => void raw.close());
+  raw.exec('UPDATE journal SET generation = 2');
+  await expect(journal.check()).rejects.toMatchObject({ slug: 'journal-lost' });
 });
 
 test('damaged partials are set aside, since they have no lasting value', async () => {

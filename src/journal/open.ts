@@ -1,12 +1,13 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LonghaulError } from '../domain/errors.js';
-import { homePaths } from '../settings/paths.js';
+import { type HomePaths, homePaths } from '../settings/paths.js';
 import { blobStore } from './blobs.js';
 import { callStore } from './calls.js';
 import type { Context } from './context.js';
 import { conversationStore } from './conversations.js';
 import type { Database } from './database.js';
-import { corrupt, unwritable } from './errors.js';
+import { corrupt, lost, lostJournal, unwritable } from './errors.js';
 import { makeFolder, openFile, removeLeftovers, setAside } from './files.js';
 import type { Journal } from './journal.js';
 import { leaseStore } from './leases.js';
@@ -40,6 +41,7 @@ export async function openJournal(options: OpenOptions): Promise<Journal> {
   const paths = homePaths(options.home);
   const common = options.lockTimeoutMs === undefined ? {} : { lockTimeoutMs: options.lockTimeoutMs };
   const readonly = options.readonly ?? false;
+  if (!readonly) await checkNew(paths);
   if (!readonly) await makeFolders(paths.journal, [paths.home, paths.blobs, join(paths.blobs, 'tmp')]);
   const db = await openFile<JournalSchema>(paths.journal, {
     ...common,
@@ -50,21 +52,31 @@ export async function openJournal(options: OpenOptions): Promise<Journal> {
   });
   try {
     const id = await readIdentity(db);
+    const inode = await inodeOf(paths.journal);
     const partials = await openPartials(paths.partials, { ...common, readonly });
-    return compose({ id, db, partials, blobs: paths.blobs, closing: new AbortController() });
+    return compose(inode, { id, db, partials, blobs: paths.blobs, closing: new AbortController() });
   } catch (err) {
     await db.close();
     throw err;
   }
 }
 
-function compose(ctx: Context): Journal {
+function compose(inode: string | undefined, ctx: Context): Journal {
   return {
     id: ctx.id,
     async close() {
       ctx.closing.abort();
       await ctx.db.close();
       await ctx.partials.close();
+    },
+    async check() {
+      const { path } = ctx.db;
+      const now = await inodeOf(path);
+      if (now === undefined) throw lost(`anything: the file ${path} is gone`);
+      if (now !== inode) throw lost(`what it held: the file ${path} is another one than it was`);
+      const { id, generation } = await readIdentity(ctx.db);
+      if (id === ctx.id.id && generation === ctx.id.generation) return;
+      throw lost(`what it held: the content of ${path} was replaced`);
     },
     ...taskStore(ctx),
     ...logStore(ctx),
@@ -77,6 +89,23 @@ function compose(ctx: Context): Journal {
     ...callStore(ctx),
     ...leaseStore(ctx),
   };
+}
+
+/** Beside a Temporal database a missing journal is a lost one: the tasks there could not go on with an empty one. */
+async function checkNew({ journal, temporalDb }: HomePaths): Promise<void> {
+  // in this order: a first start makes the journal before the database
+  const tasks = await inodeOf(temporalDb);
+  if (tasks === undefined || (await inodeOf(journal)) !== undefined) return;
+  if ((await inodeOf(`${journal}-wal`)) === undefined) throw lostJournal(journal, temporalDb);
+}
+
+/** Names a file whatever its path; undefined when there is none. */
+async function inodeOf(path: string): Promise<string | undefined> {
+  const info = await stat(path, { bigint: true }).catch((err: NodeJS.ErrnoException) => {
+    if (err.code === 'ENOENT' || err.code === 'ENOTDIR') return undefined;
+    throw unwritable(path, err);
+  });
+  return info && `${info.dev}:${info.ino}`;
 }
 
 async function makeFolders(journal: string, folders: string[]): Promise<void> {

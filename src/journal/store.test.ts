@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { say, taskOf, tempHome, testJournal, textOf } from '../../test/support/journal.js';
+import { compiled, say, taskOf, tempHome, testJournal, textOf } from '../../test/support/journal.js';
 import type { Message } from '../domain/blocks.js';
+import type { TaskEvent } from '../domain/events.js';
 import { NO_USAGE } from '../domain/usage.js';
 import { homePaths } from '../settings/paths.js';
+import { WorkspaceInUse } from './journal.js';
 
 const ODD = 'nul \0, half a pair \ud83d, whole \u{1f600}, "quotes", \u2028';
 
@@ -164,3 +167,57 @@ test('partials are kept in order until they are dropped, one stream apart from a
 function user(text: string): Message {
   return { role: 'user', content: [{ type: 'text', text }] };
 }
+
+const closed: TaskEvent = {
+  type: 'closed',
+  outcome: { outcome: 'cancelled' },
+  totals: { turns: 0, usage: NO_USAGE, cost: 0 },
+};
+
+test('one open task a folder, also when a closed one is taken up again', async () => {
+  const journal = await testJournal();
+  const workspace = '/a folder/with "quotes"';
+  await journal.createTask({ ...taskOf('a'), workspace });
+  await journal.createTask({ ...taskOf('a'), workspace });
+  await expect(journal.createTask({ ...taskOf('b'), workspace })).rejects.toMatchObject({ task: 'a', workspace });
+  expect(await journal.getTask('b')).toBeUndefined();
+  expect(await journal.reopenTask('a')).toBe(false);
+  await journal.append('a', [{ event: closed }]);
+  await journal.createTask({ ...taskOf('b'), workspace });
+  await expect(journal.reopenTask('a')).rejects.toBeInstanceOf(WorkspaceInUse);
+  await journal.append('b', [{ event: closed }]);
+  const both = await Promise.all([journal.reopenTask('a'), journal.reopenTask('a')]);
+  expect(both.sort()).toEqual([false, true]);
+  expect((await journal.getTask('a'))?.status).toBe('starting');
+  await expect(journal.reopenTask('none')).rejects.toMatchObject({ slug: 'journal-lost' });
+});
+
+test('of eight processes that create a task in one folder one does, also behind 1,500 other tasks', async () => {
+  const home = await tempHome();
+  const journal = await testJournal({ home });
+  for (let i = 0; i < 1_500; i++) await journal.createTask(taskOf(`other${i}`));
+  const program = await compiled('journal-writer');
+  const ends = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => {
+      const child = spawn(process.execPath, [program, home, 'create', `t${i}`], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+      return new Promise((done) => child.once('exit', done));
+    }),
+  );
+  expect(ends.sort()).toEqual([0, 9, 9, 9, 9, 9, 9, 9]);
+  expect((await journal.listTasks()).filter(({ workspace }) => workspace === '/work/one')).toHaveLength(1);
+});
+
+test('an append that is for an open task in a certain status is nothing when that has changed', async () => {
+  const journal = await testJournal();
+  await journal.createTask(taskOf('t'));
+  const { since } = (await journal.getTask('t'))!;
+  expect(await journal.appendIfOpen('t', since - 1, [{ event: closed }])).toBe(false);
+  expect(await journal.appendIfOpen('none', since, [{ event: closed }])).toBe(false);
+  expect(await journal.appendIfOpen('t', since, [{ event: closed }])).toBe(true);
+  const row = (await journal.getTask('t'))!;
+  expect(row.status).toBe('cancelled');
+  expect(await journal.appendIfOpen('t', row.since, [{ event: closed }])).toBe(false);
+  expect(await journal.readEvents('t', 0)).toHaveLength(1);
+});

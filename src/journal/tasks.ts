@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
-import type { TaskStatus } from '../domain/outcomes.js';
+import { OPEN_STATUSES, type TaskStatus } from '../domain/outcomes.js';
 import type { Context, Tx } from './context.js';
 import { conflict, lost } from './errors.js';
-import { type Journal, LOCAL_SERVER, type TaskRow } from './journal.js';
+import { type Journal, LOCAL_SERVER, type TaskRow, WorkspaceInUse } from './journal.js';
 import type { JournalSchema } from './schema.js';
 import { wrote } from './wake.js';
 
@@ -27,6 +27,7 @@ export function taskStore(ctx: Context) {
           if (!same) throw conflict(`task ${row.task}`);
           return;
         }
+        await checkFree(tx, fixed.workspace);
         const start = { status: 'starting' as const, since: now, turns: 0, cost: 0, carried: null, seq: 0 };
         await tx
           .insertInto('task')
@@ -79,6 +80,17 @@ export function taskStore(ctx: Context) {
   } satisfies Pick<Journal, 'createTask' | 'getTask' | 'listTasks' | 'findTasks' | 'saveCarried'>;
 }
 
+/** One open task a folder. @param workspace as it is stored @throws WorkspaceInUse */
+export async function checkFree(tx: Tx, workspace: string): Promise<void> {
+  const other = await tx
+    .selectFrom('task')
+    .select('id')
+    .where('workspace', '=', workspace)
+    .where('status', 'in', [...OPEN_STATUSES])
+    .executeTakeFirst();
+  if (other) throw new WorkspaceInUse(other.id, JSON.parse(workspace));
+}
+
 /** Sets the status people see; `since` moves only when it changes. */
 export async function setStatus(tx: Tx, task: string, status: TaskStatus, now: number): Promise<void> {
   await tx
@@ -89,7 +101,7 @@ export async function setStatus(tx: Tx, task: string, status: TaskStatus, now: n
     .execute();
 }
 
-function findTask(tx: Tx, task: string) {
+export function findTask(tx: Tx, task: string) {
   return tx.selectFrom('task').selectAll().where('id', '=', task).executeTakeFirst();
 }
 

@@ -244,3 +244,13 @@ test('an execution that has long been replaced claims nothing, whatever state th
   expect(await journal.claimCall('t', 'u:0', 7)).toBe(2);
   expect(await journal.claimCall('t', 'u:0', 8)).toBe(3);
 });
+
+test('intents of calls without a result are left, and only those', async () => {
+  const { journal } = await begun();
+  for (const call of ['u:0', 'u:1', 'u:2']) await journal.claimCall('t', call);
+  await journal.putIntent('u:0', 1, '"zero"');
+  await journal.putIntent('u:1', 1, '"one"');
+  await journal.putResult({ call: 'u:1', status: 'done', text: { text: 'x' }, excerpt: 'x', mistake: false }, []);
+  expect(await journal.leftIntents('t')).toEqual(['"zero"']);
+  expect(await journal.leftIntents('other')).toEqual([]);
+});

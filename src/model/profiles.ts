@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LonghaulError } from '../domain/errors.js';
 import { homePaths } from '../settings/paths.js';
@@ -23,12 +23,25 @@ export function profileFromEnv(env: NodeJS.ProcessEnv): Profile {
   return profile;
 }
 
-/** @throws LonghaulError `bad-settings` for an address that no request can be sent to */
-export function checkProfile({ baseURL }: Profile): void {
+/** What an HTTP header may hold: no control characters, nothing outside of Latin-1. */
+const HEADER_TEXT = /^[\x20-\x7e\xa0-\xff]*$/;
+
+/** @throws LonghaulError `bad-settings` for an address or key that no request can be sent to or with; never names a key */
+export function checkProfile({ baseURL, apiKey, authToken }: Profile): void {
+  if (apiKey !== undefined && !HEADER_TEXT.test(apiKey)) throw unsendable('ANTHROPIC_API_KEY');
+  if (authToken !== undefined && !HEADER_TEXT.test(authToken)) throw unsendable('ANTHROPIC_AUTH_TOKEN');
   if (baseURL === undefined || (URL.canParse(baseURL) && /^https?:$/.test(new URL(baseURL).protocol))) return;
   throw new LonghaulError('bad-settings', `ANTHROPIC_BASE_URL is not an http or https address: ${baseURL}`, {
     kept: 'Nothing was started or sent.',
     next: "Correct it, or unset it for the provider's own address.",
+  });
+}
+
+function unsendable(name: string): LonghaulError {
+  const what = 'holds characters that no request header can carry (a line break, a control character, or one like "…")';
+  return new LonghaulError('bad-settings', `${name} ${what}.`, {
+    kept: 'Nothing was started or sent.',
+    next: 'Copy the key again, whole and without anything around it.',
   });
 }
 
@@ -40,15 +53,26 @@ export function isUsable(profile: Profile): boolean {
 /**
  * Keeps the caller's provider settings where the service can read them, and names them. The name is a hash, so the same
  * settings have one name, and it gives nothing away.
+ * @throws LonghaulError `journal-unwritable`
  */
 export async function saveProfile(home: string, profile: Profile): Promise<string> {
   const text = JSON.stringify(profile);
   const name = `p-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
   const { profiles } = homePaths(home);
-  await mkdir(profiles, { recursive: true, mode: 0o700 });
-  const temp = join(profiles, `.${name}.${process.pid}`);
-  await writeFile(temp, text, { mode: 0o600 });
-  await rename(temp, join(profiles, `${name}.json`));
+  const temp = join(profiles, `.${name}.${randomUUID()}`);
+  try {
+    await mkdir(profiles, { recursive: true, mode: 0o700 });
+    await writeFile(temp, text, { mode: 0o600 });
+    await rename(temp, join(profiles, `${name}.json`));
+  } catch (cause) {
+    await rm(temp, { force: true }).catch(() => undefined);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LonghaulError('journal-unwritable', `The provider's settings cannot be stored: ${why}.`, {
+      kept: 'Everything stored before; nothing was started or sent.',
+      next: 'Check the free space and the permissions of LONGHAUL_HOME, then try again.',
+      cause,
+    });
+  }
   return name;
 }
 

@@ -92,6 +92,11 @@ describe('a server', () => {
       await expect(connectTemporal({ home, env })).rejects.toMatchObject({ slug: 'temporal-unreachable' });
   });
 
+  test('where nothing listens is said to refuse', async () => {
+    const attempt = connectTemporal({ home, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+    await expect(attempt).rejects.toMatchObject({ message: expect.stringContaining('ECONNREFUSED') as string });
+  });
+
   test('is found again soon after a kill -9', async () => {
     const connected = await connectTemporal({ home, env: { TEMPORAL_ADDRESS: server.address } });
     open.push(connected);

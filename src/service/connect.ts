@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import { NAMESPACE } from '../devserver/flags.js';
 import { LonghaulError } from '../domain/errors.js';
+import { loadSettings, namesServer } from './named-server.js';
 import { EMBEDDED_VARIABLE } from './service.js';
 import { readService, up } from './up.js';
-
-/** Temporal's standard variables; any of them means that a person has named a server. */
-const STANDARD_VARIABLES = /^TEMPORAL_(ADDRESS|NAMESPACE|API_KEY|TLS|TLS_.+|PROFILE|CONFIG_FILE|GRPC_META_.+)$/;
 
 /** A restarted server is found within about a second (the default backs off to a minute); answers of any size. */
 const CHANNEL_ARGS = {
@@ -19,6 +17,8 @@ const CHANNEL_ARGS = {
 
 /** ms until a server must have answered; ours may be just starting again on a busy machine. */
 const CONNECT_MS = { embedded: 15_000, named: 6_000 } as const;
+
+export { namesServer };
 
 export interface TargetOptions {
   home: string;
@@ -86,11 +86,6 @@ export async function workerConnection(options: TargetOptions): Promise<WorkerCo
   return { options: { address, ...access }, namespace, address, embedded };
 }
 
-/** Whether Temporal's standard settings name a server, so that the embedded service is not used. */
-export function namesServer(env: NodeJS.ProcessEnv): boolean {
-  return env[EMBEDDED_VARIABLE] ? false : loadSettings(env) !== undefined;
-}
-
 /** The server that these settings lead to. */
 export async function temporalTarget(options: TargetOptions): Promise<TemporalTarget> {
   const { home, env, start } = options;
@@ -118,34 +113,12 @@ export async function temporalTarget(options: TargetOptions): Promise<TemporalTa
   return { address: state.address, namespace: state.namespace, embedded: true, ui: state.ui, options: {} };
 }
 
-function loadSettings(env: NodeJS.ProcessEnv): ClientConnectConfig | undefined {
-  // an empty variable counts as unset, as in a shell script that blanks it
-  const set = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]?.trim()));
-  const variables = Object.fromEntries(set);
-  const file = variables.TEMPORAL_CONFIG_FILE;
-  if (file !== undefined && !existsSync(file))
-    throw badSettings(`TEMPORAL_CONFIG_FILE names ${file}, which is not there.`);
-  let config: ClientConnectConfig;
-  try {
-    config = loadClientConnectConfig({ overrideEnvVars: variables });
-  } catch (err) {
-    throw badSettings(`Temporal's settings cannot be used: ${err instanceof Error ? err.message : String(err)}`);
-  }
-  const named = set.some(([name]) => STANDARD_VARIABLES.test(name));
-  return named || config.connectionOptions.address !== undefined ? config : undefined;
-}
-
-function badSettings(message: string): LonghaulError {
-  return new LonghaulError('bad-settings', message, {
-    next: 'Correct the TEMPORAL_* variables or the profile file; without any, the embedded service is used.',
-  });
-}
-
 async function connectTo(target: TemporalTarget): Promise<TemporalConnection> {
   const { address, namespace, embedded, ui, options } = target;
   const limit = embedded ? CONNECT_MS.embedded : CONNECT_MS.named;
   let connection: Connection | undefined;
   try {
+    if (!embedded) await refusedSoon(address);
     connection = await Connection.connect({ address, ...options, channelArgs: CHANNEL_ARGS, connectTimeout: limit });
     const open = connection;
     await open.withDeadline(Date.now() + limit, () => open.workflowService.describeNamespace({ namespace }));
@@ -156,6 +129,36 @@ async function connectTo(target: TemporalTarget): Promise<TemporalConnection> {
   const client = new Client({ connection, namespace });
   const open = connection;
   return { connection, client, address, namespace, embedded, ...(ui && { ui }), close: () => open.close() };
+}
+
+/** Tries of the port that must all be refused before an address counts as one where nothing listens. */
+const REFUSED_TRIES = 3;
+
+/** Where a proxy is set, the address is not connected to from here. */
+const PROXY = /^(grpc|https?|all)_proxy$/i;
+
+/** The client goes on trying until its time is over, also where nothing listens: this says so at once. */
+async function refusedSoon(address: string): Promise<void> {
+  const [, host, port] = /^(?:https?:\/\/)?\[?([^/]+?)\]?:(\d+)$/.exec(address) ?? [];
+  if (!host || !port || Object.keys(process.env).some((name) => PROXY.test(name))) return;
+  for (let tries = 1; ; tries++) {
+    if (!(await refuses(host, Number(port)))) return;
+    if (tries === REFUSED_TRIES) throw new Error('the connection was refused (ECONNREFUSED)');
+    await sleep(300);
+  }
+}
+
+function refuses(host: string, port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect({ host, port });
+    const answer = (refused: boolean): void => {
+      socket.destroy();
+      done(refused);
+    };
+    socket.once('connect', () => answer(false));
+    socket.once('error', (err: NodeJS.ErrnoException) => answer(err.code === 'ECONNREFUSED'));
+    socket.setTimeout(1_000, () => answer(false));
+  });
 }
 
 function unreachable({ address, namespace, embedded }: TemporalTarget, cause: unknown): LonghaulError {

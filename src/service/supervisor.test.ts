@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -116,6 +116,34 @@ describe('the service', () => {
     const good = await start();
     expect(good.workerPid).toBeGreaterThan(0);
   });
+
+  test('is refused where another server is named', async () => {
+    const named = up({ home, env: { ...process.env, TEMPORAL_ADDRESS: 'team.example:7233' }, serviceCommand });
+    await expect(named).rejects.toMatchObject({
+      slug: 'bad-settings',
+      message: expect.stringMatching(/TEMPORAL_ADDRESS.*team\.example:7233/) as string,
+      next: expect.stringContaining('longhaul worker') as string,
+    });
+    expect(existsSync(homePaths(home).logs)).toBe(false);
+  });
+
+  test('beside a Temporal database without a journal it does not start, and says so', async () => {
+    writeFileSync(homePaths(home).temporalDb, '');
+    await expect(start()).rejects.toMatchObject({ slug: 'journal-lost' });
+    expect(existsSync(homePaths(home).journal)).toBe(false);
+  });
+
+  test('a worker that hangs is replaced, on the same server', async () => {
+    const alive = 'setInterval(() => process.send({ type: "alive" }), 500);';
+    const first = await start(`${alive} ${READY}`);
+    await sleep(1_500);
+    process.kill(first.workerPid, 'SIGSTOP');
+    const second = await changed((state) => state.workerPid !== first.workerPid);
+    expect(second).toMatchObject({ pid: first.pid, address: first.address, temporalPid: first.temporalPid });
+    expect(processRef(first.workerPid)).toBeUndefined();
+    const log = readFileSync(join(homePaths(home).logs, 'service.log'), 'utf8');
+    expect(log).toContain(`the worker (process ${first.workerPid}) has given no sign of life`);
+  }, 90_000);
 
   test('the worker is told where Temporal is', async () => {
     const file = join(home, 'told.json');

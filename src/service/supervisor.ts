@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { findTemporal } from '../devserver/binary.js';
 import { type DevServer, startDevServer } from '../devserver/server.js';
 import { LonghaulError } from '../domain/errors.js';
+import { openJournal } from '../journal/open.js';
 import { type HomePaths, homePaths } from '../settings/paths.js';
 import type { RunningChild } from './child.js';
 import { rotateLog, writeAtomic } from './files.js';
@@ -11,6 +12,8 @@ import { Keeper } from './keeper.js';
 import { endLeftovers, GRACE, recordChildren, type ServiceChildren } from './leftovers.js';
 import { acquireLock } from './lock.js';
 import { packageVersion } from './package.js';
+import { isAlive } from './processes.js';
+import { HUNG_MS, Pulse } from './pulse.js';
 import type { ServiceFailure, ServiceState } from './service.js';
 import { startWorkerProcess } from './worker-process.js';
 
@@ -31,6 +34,7 @@ export interface SupervisorOptions {
 const FIRST_TRIES = 3;
 
 const ROTATE_EVERY_MS = 60_000;
+const LOOK_EVERY_MS = 2_000;
 
 /**
  * The background service: Temporal's development server and one worker process, each started again when it ends.
@@ -78,7 +82,8 @@ class Service {
   private readonly children: ServiceChildren = {};
   private readonly temporal: Keeper<DevServer>;
   private readonly worker: Keeper<RunningChild>;
-  private readonly timer: NodeJS.Timeout;
+  private readonly timers: NodeJS.Timeout[];
+  private pulse = new Pulse();
   private server: DevServer | undefined;
   private state: ServiceState | undefined;
 
@@ -101,7 +106,10 @@ class Service {
       onReady: ({ pid }) => this.publish({ workerPid: pid }),
       log,
     });
-    this.timer = setInterval(() => this.rotateLogs(), ROTATE_EVERY_MS);
+    this.timers = [
+      setInterval(() => this.rotateLogs(), ROTATE_EVERY_MS),
+      setInterval(() => this.endHungWorker(), LOOK_EVERY_MS),
+    ];
   }
 
   async run(): Promise<void> {
@@ -114,6 +122,8 @@ class Service {
     this.rotateLogs();
     const ended = await endLeftovers(this.paths);
     if (ended > 0) this.log(`ended ${ended} process(es) of an earlier service`);
+    // the journal before Temporal's database: beside that one, a missing journal counts as lost
+    await (await openJournal({ home: this.options.home })).close();
     const server = await this.temporal.begin(FIRST_TRIES);
     const worker = await this.worker.begin(FIRST_TRIES);
     this.state = {
@@ -134,7 +144,7 @@ class Service {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.timer);
+    for (const timer of this.timers) clearInterval(timer);
     this.state = undefined;
     rmSync(this.paths.service, { force: true });
     await this.worker.stop(GRACE.worker);
@@ -167,7 +177,19 @@ class Service {
   private startWorker(onSpawn: (child: RunningChild) => void): Promise<RunningChild> {
     const { home, env, workerCommand: command } = this.options;
     if (!this.server) throw new Error('the Temporal server has not started');
-    return startWorkerProcess({ home, env, server: this.server, logFile: this.logFile('worker'), command, onSpawn });
+    const pulse = new Pulse();
+    this.pulse = pulse;
+    const logFile = this.logFile('worker');
+    const onAlive = (): void => pulse.beat();
+    return startWorkerProcess({ home, env, server: this.server, logFile, command, onSpawn, onAlive });
+  }
+
+  /** A worker can hang without ending: stopped by a signal, or in a loop. Its successor is started by its keeper. */
+  private endHungWorker(): void {
+    const { worker } = this.children;
+    if (!this.pulse.hasHung() || !worker || !isAlive(worker)) return;
+    this.log(`the worker (process ${worker.pid}) has given no sign of life for ${HUNG_MS / 1000} s: it is killed`);
+    process.kill(worker.pid, 'SIGKILL');
   }
 
   private record(child: ServiceChildren): void {

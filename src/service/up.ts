@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findTemporal } from '../devserver/binary.js';
 import { ERROR_SLUGS, type ErrorSlug, LonghaulError } from '../domain/errors.js';
+import { withoutSecrets } from '../runner/environment.js';
 import { type HomePaths, homePaths } from '../settings/paths.js';
 import { logTail, openLog, readJson } from './files.js';
 import { endLeftovers } from './leftovers.js';
@@ -32,9 +33,10 @@ const DOWN_MS = 25_000;
 /**
  * The running service of this home; starts it when there is none and waits until it is ready. Many callers at once
  * get the same one.
- * @throws LonghaulError `temporal-binary`, `port-taken`, `service-failed` (with the end of the log)
+ * @throws LonghaulError `bad-settings` (another server is named), `temporal-binary`, `port-taken`, `service-failed` (with the end of the log)
  */
 export async function up(options: UpOptions): Promise<ServiceState> {
+  await refuseNamedServer(options.env);
   const paths = homePaths(options.home);
   const running = await readService(options.home);
   if (running) return running;
@@ -72,6 +74,7 @@ export async function down({ home }: { home: string }): Promise<boolean> {
 
 /** Runs the service in this process until SIGINT, SIGTERM or SIGHUP; its log also goes to stderr, or to `log`. */
 export async function runForeground(options: Pick<UpOptions, 'home' | 'env' | 'log'>): Promise<void> {
+  await refuseNamedServer(options.env);
   // loaded here only: clients need none of it
   const { foreground } = await import('./foreground.js');
   await foreground({ log: (line) => process.stderr.write(`${line}\n`), ...options });
@@ -84,22 +87,42 @@ export async function readService(home: string): Promise<ServiceState | undefine
   return state && lockHolder(paths.serviceLock)?.pid === state.pid ? state : undefined;
 }
 
+async function refuseNamedServer(env: NodeJS.ProcessEnv): Promise<void> {
+  // loaded here only: a command line that ends or reads a service needs none of it
+  const named = await import('./named-server.js');
+  named.refuseNamedServer(env);
+}
+
 function spawnService(options: UpOptions, paths: HomePaths, binary: string): ChildProcess {
   const [command, ...args] = options.serviceCommand ?? [
     process.execPath,
     join(packageRoot, 'dist', 'service', 'main.js'),
   ];
-  const log = openLog(join(paths.logs, 'service.log'));
+  const log = serviceLog(paths);
   const child = spawn(command ?? process.execPath, args, {
     stdio: ['ignore', log, log],
     detached: true,
     cwd: options.home,
-    env: { ...options.env, LONGHAUL_HOME: options.home, LONGHAUL_TEMPORAL_CLI: binary },
+    // Tasks name profiles, so no process of the service needs a key in its environment.
+    env: { ...withoutSecrets(options.env), LONGHAUL_HOME: options.home, LONGHAUL_TEMPORAL_CLI: binary },
   });
   closeSync(log);
   child.on('error', () => undefined);
   child.unref();
   return child;
+}
+
+function serviceLog(paths: HomePaths): number {
+  try {
+    return openLog(join(paths.logs, 'service.log'));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LonghaulError('service-failed', `The service could not be started, its log cannot be written: ${why}.`, {
+      kept: 'Tasks are unchanged; they go on when the service runs.',
+      next: 'Check the free space and the permissions of LONGHAUL_HOME, then try again.',
+      cause,
+    });
+  }
 }
 
 const hasEnded = (child: ChildProcess): boolean =>

@@ -17,6 +17,8 @@ export interface WorkerStart {
   /** Command and arguments; default: this package's own worker. */
   command?: string[] | undefined;
   onSpawn: (child: RunningChild) => void;
+  /** Called with each sign of life. */
+  onAlive: () => void;
 }
 
 /** ms after which a worker that has said nothing, but lives, counts as started. */
@@ -24,6 +26,19 @@ const SILENT_MS = 3_000;
 
 /** Message of a worker process to the service that started it: it polls. */
 export const WORKER_READY = { type: 'ready' } as const;
+
+/** Message of a worker process to the service: its event loop turns. */
+const WORKER_ALIVE = { type: 'alive' } as const;
+const ALIVE_MS = 2_000;
+
+/** For the worker process: gives the service, if that started it, a sign of life now and then. */
+export function sayAlive(): NodeJS.Timeout {
+  const say = (): void => {
+    if (process.connected) process.send?.(WORKER_ALIVE, undefined, undefined, () => undefined);
+  };
+  say();
+  return setInterval(say, ALIVE_MS);
+}
 
 /** For the worker process: tells the service, if that started it, that the worker polls. */
 export function announceWorkerReady(): void {
@@ -47,7 +62,9 @@ export async function startWorkerProcess(options: WorkerStart): Promise<RunningC
   closeSync(log);
   const ready = new Promise<'ready'>((done) => {
     child.on('message', (message) => {
-      if ((message as { type?: unknown } | null)?.type === WORKER_READY.type) done('ready');
+      const { type } = (message ?? {}) as { type?: unknown };
+      if (type === WORKER_READY.type) done('ready');
+      if (type === WORKER_ALIVE.type) options.onAlive();
     });
   });
   const worker = runningChild(child, 'the worker');

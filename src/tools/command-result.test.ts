@@ -18,6 +18,12 @@ test('of many lines both ends, and how many are missing', () => {
   expect(shown).toEqual([...lines.slice(0, 250), '[... 1,500 lines left out ...]', ...lines.slice(-250)]);
 });
 
+test('empty lines without end, before and after a word', () => {
+  const shown = describeOutput(output(`${'\n'.repeat(250_000)}x${'\n'.repeat(250_000)}`)).split('\n');
+  expect(shown).toHaveLength(501);
+  expect(shown.at(-1)).toBe('x');
+});
+
 test('of one long line both ends, no half character', () => {
   const shown = describeOutput(output(`a${'😀'.repeat(60_000)}z`));
   expect(shown).not.toMatch(/\p{Cs}/u);

@@ -64,7 +64,9 @@ function lengthOf(lines: string[]): number {
 }
 
 function trimEnd(text: string): string {
-  return text.replace(/\n+$/, '');
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '\n') end--;
+  return text.slice(0, end);
 }
 
 /** Drops the line, or at least the character, in which the kept end of the output begins. */

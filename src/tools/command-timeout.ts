@@ -26,11 +26,19 @@ const LONG_COMMANDS: readonly RegExp[] = [
   /^(ffmpeg|git\s+(clone|fetch|pull|lfs)|rsync|terraform|ansible-playbook)(\s|$)/,
 ];
 
+/** How much of a simple command is looked at. */
+const MAX_HEAD_CHARS = 1000;
+
 /** Whether a command is of a kind that is known to take long: builds, installations, test runs. */
 export function isLongCommand(command: string): boolean {
   return command
     .split(/&&|\|\||[;|\n&]/)
-    .map((part) => part.trim().replace(/^(\(|\{|time\s|sudo\s|env\s|nice\s|exec\s|[A-Za-z_]\w*=\S*\s|\s)+/, ''))
+    .map((part) =>
+      part
+        .trim()
+        .slice(0, MAX_HEAD_CHARS)
+        .replace(/^(\(|\{|time\s|sudo\s|env\s|nice\s|exec\s|[A-Za-z_]\w*=\S*\s|\s)+/, ''),
+    )
     .some((part) => LONG_COMMANDS.some((pattern) => pattern.test(part)));
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { z } from 'zod';
 import { cut, oneLine } from '../domain/text.js';
@@ -5,6 +6,7 @@ import { type CommandEnd, runCommand } from '../runner/attach.js';
 import { commandDir } from '../runner/layout.js';
 import { SEGMENT_BYTES } from '../runner/output.js';
 import { LiveText } from '../runner/terminal-text.js';
+import { workspaceGone } from '../workspace/paths.js';
 import { describeOutput } from './command-result.js';
 import { commandTimeout } from './command-timeout.js';
 import { type RunContext, type Tool, ToolError, type ToolOutcome } from './tool.js';
@@ -104,7 +106,8 @@ export async function runShellCommand(
       onOutput: (bytes) => live.push(bytes),
     });
     live.finish();
-    return outcomeOf(end, options.timeoutMs);
+    const gone = end.end === 'failed' && !existsSync(ctx.workspace);
+    return gone ? workspaceIsGone(ctx.workspace) : outcomeOf(end, options.timeoutMs);
   } finally {
     live.stop();
   }
@@ -151,6 +154,10 @@ class LiveOutput {
 }
 
 const FLUSH_MS = 40;
+
+function workspaceIsGone(workspace: string): ToolOutcome {
+  return { status: 'error', mistake: false, text: workspaceGone(workspace), excerpt: 'the workspace folder is gone' };
+}
 
 function outcomeOf(end: CommandEnd, timeoutMs: number | null): ToolOutcome {
   const { status, headline, short } = wordEnd(end, timeoutMs);

@@ -1,11 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { oneLine } from '../domain/text.js';
 import { resumeWrite, type WriteEnd, writeChecked } from '../workspace/atomic-write.js';
-import { cutLines, unifiedDiff } from '../workspace/diffs.js';
+import { unifiedDiff, visibleWithin } from '../workspace/diffs.js';
 import { type FileContent, readWholeFile } from '../workspace/files.js';
-import { indexLines } from '../workspace/line-index.js';
+import { pickLines } from '../workspace/line-index.js';
 import { type ResolvedPath, resolveInWorkspace } from '../workspace/paths.js';
 import { decodeText, describeBinary } from '../workspace/text-file.js';
-import { visible } from '../workspace/visible.js';
 import { assertAllowed } from './access.js';
 import { numberLines } from './numbered.js';
 import { type PrepareContext, type Prepared, type RunContext, ToolError, type ToolOutcome } from './tool.js';
@@ -31,7 +31,7 @@ export interface FileEdit {
   tool: string;
   path: string;
   /** Makes the new content. @throws ToolError when the change does not apply */
-  propose(current: FileContent | undefined, display: string): Proposal;
+  propose(current: FileContent | undefined, display: string, signal: AbortSignal): Proposal | Promise<Proposal>;
   /** Preview when there is no proposal yet, because an earlier call of the same answer has to run first. */
   rawPreview: string;
   /** The result repeats the final content: the model knows only parts of it. */
@@ -48,14 +48,17 @@ export async function prepareEdit(edit: FileEdit, ctx: PrepareContext): Promise<
   };
   try {
     const current = target.exists ? await readWholeFile(target) : undefined;
-    const { text } = edit.propose(current, target.display);
-    const { text: preview } = unifiedDiff(target.display, textOf(current), text, PREVIEW_CHARS);
+    const { text } = await edit.propose(current, target.display, ctx.signal);
+    const before = textOf(current);
+    // Making the content and comparing it are long each for large files; other work goes between.
+    await nextTurn();
+    const { text: preview } = unifiedDiff(target.display, before, text, PREVIEW_CHARS);
     return { ...prepared, preview, ...(current && { base: current.sha256 }) };
   } catch (err) {
     if (!(err instanceof ToolError)) throw err;
     // Not refused yet: a call that comes before it may make it fit. Running it decides.
     const reason = `(as ${target.display} is now, this cannot be done: ${err.message})`;
-    return { ...prepared, preview: cutLines(visible(`${reason}\n\n${edit.rawPreview}`), PREVIEW_CHARS) };
+    return { ...prepared, preview: visibleWithin(`${reason}\n\n${edit.rawPreview}`, PREVIEW_CHARS) };
   }
 }
 
@@ -67,11 +70,14 @@ export async function runEdit(edit: FileEdit, ctx: RunContext): Promise<ToolOutc
   if (ctx.signal.aborted) return { status: 'interrupted', text: 'Stopped before anything was written.' };
   const current = target.exists ? await readWholeFile(target) : undefined;
   if (isChanged(edit, ctx, current)) return outcome('changed', edit, target, undefined);
-  const proposal = edit.propose(current, target.display);
+  const proposal = await edit.propose(current, target.display, ctx.signal);
+  await nextTurn();
   if (current && proposal.bytes.equals(current.bytes)) return unchanged(target);
   const { real: path, display } = target;
   const end = await writeChecked(ctx, { path, display, bytes: proposal.bytes, base: current?.sha256 ?? null });
-  return outcome(end, edit, target, { before: textOf(current), isNew: current === undefined, ...proposal });
+  const before = textOf(current);
+  await nextTurn();
+  return outcome(end, edit, target, { before, isNew: current === undefined, ...proposal });
 }
 
 function isChanged(edit: FileEdit, ctx: RunContext, current: FileContent | undefined): boolean {
@@ -148,10 +154,10 @@ async function present(target: ResolvedPath): Promise<string> {
     const { bytes } = await readWholeFile(target);
     const decoded = decodeText(bytes);
     if (decoded === undefined) return `It is now ${describeBinary(bytes)}.`;
-    const lines = indexLines(decoded.text).texts;
-    if (lines.length === 0) return 'It is empty now.';
-    const shown = numberLines(lines, 1, lines.length, PRESENT_CHARS);
-    const more = shown.cut ? `\n(lines 1-${shown.last} of ${lines.length}; read_file shows the rest)` : '';
+    const { lines, count } = pickLines(decoded.text, 1, PRESENT_CHARS);
+    if (count === 0) return 'It is empty now.';
+    const shown = numberLines(lines, 1, PRESENT_CHARS);
+    const more = shown.cut ? `\n(lines 1-${shown.last} of ${count}; read_file shows the rest)` : '';
     return `It now is:\n${shown.text}${more}`;
   } catch (err) {
     return err instanceof ToolError ? err.message : 'It cannot be read now.';

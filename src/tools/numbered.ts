@@ -9,14 +9,15 @@ export interface NumberedLines {
 }
 
 /**
- * Lines `from` to `to` (from 1, both included) as `N | text`, within `maxChars`. A single line that is longer than that
+ * Lines as `N | text`, the first one with the number `from`, within `maxChars`. A single line that is longer than that
  * is cut inside.
  */
-export function numberLines(lines: readonly string[], from: number, to: number, maxChars: number): NumberedLines {
+export function numberLines(lines: readonly string[], from: number, maxChars: number): NumberedLines {
   const pieces: string[] = [];
   let left = maxChars;
-  for (let number = from; number <= to; number++) {
-    const piece = `${number} | ${lines[number - 1] ?? ''}`;
+  for (const [at, line] of lines.entries()) {
+    const number = from + at;
+    const piece = `${number} | ${line}`;
     if (piece.length + 1 > left) {
       if (pieces.length > 0) return { text: pieces.join('\n'), last: number - 1, cut: true };
       return { text: cut(piece, left), last: number, cut: true };
@@ -24,5 +25,5 @@ export function numberLines(lines: readonly string[], from: number, to: number, 
     pieces.push(piece);
     left -= piece.length + 1;
   }
-  return { text: pieces.join('\n'), last: to, cut: false };
+  return { text: pieces.join('\n'), last: from + lines.length - 1, cut: false };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { oneLine } from '../domain/text.js';
 import { readWholeFile } from '../workspace/files.js';
-import { indexLines } from '../workspace/line-index.js';
+import { pickLines } from '../workspace/line-index.js';
 import { resolveInWorkspace } from '../workspace/paths.js';
 import { decodeText, describeBinary } from '../workspace/text-file.js';
 import { assertAllowed } from './access.js';
@@ -45,36 +45,35 @@ export const readFile: Tool<typeof schema> = {
     if (decoded === undefined) {
       throw new ToolError(`"${target.display}" is ${describeBinary(bytes)}; read_file shows text only.`);
     }
-    const lines = indexLines(decoded.text).texts;
+    const [from, to] = windowOf(args.start_line, args.end_line);
+    const { lines, count } = pickLines(decoded.text, from, to);
     const notes = decoded.encoding === 'utf-8' ? '' : `; encoding ${decoded.encoding}`;
-    if (lines.length === 0) return { status: 'done', text: `(the file is empty${notes})`, excerpt: 'empty file' };
-    const [from, to] = windowOf(args.start_line, args.end_line, lines.length, target.display);
-    const shown = numberLines(lines, from, to, MAX_CHARS);
+    if (count === 0) return { status: 'done', text: `(the file is empty${notes})`, excerpt: 'empty file' };
+    if (from > count) throw new ToolError(`"${target.display}" has ${count} lines; there is no line ${from}.`);
+    const shown = numberLines(lines, from, MAX_CHARS);
     return {
       status: 'done',
-      text: `${shown.text}\n\n${footer(shown, from, lines, notes)}`,
-      excerpt: oneLine(`${target.display}: lines ${from}-${shown.last} of ${lines.length}`, 200),
+      text: `${shown.text}\n\n${footer(shown, from, lines[0]?.length ?? 0, count, notes)}`,
+      excerpt: oneLine(`${target.display}: lines ${from}-${shown.last} of ${count}`, 200),
     };
   },
 };
 
-function windowOf(
-  start: number | undefined,
-  end: number | undefined,
-  count: number,
-  display: string,
-): [number, number] {
+function windowOf(start: number | undefined, end: number | undefined): [number, number] {
   let from = Math.max(1, start ?? 1);
   let to = end === undefined ? from + WINDOW_LINES - 1 : Math.max(1, end);
   if (to < from) [from, to] = [to, from];
-  if (from > count) throw new ToolError(`"${display}" has ${count} lines; there is no line ${from}.`);
-  return [from, Math.min(to, count)];
+  return [from, to];
 }
 
-function footer(shown: { last: number; cut: boolean }, from: number, lines: string[], notes: string): string {
-  const count = lines.length;
-  const cutLine =
-    shown.cut && shown.last === from ? `; line ${from} is cut, it has ${lines[from - 1]?.length} characters` : '';
+function footer(
+  shown: { last: number; cut: boolean },
+  from: number,
+  firstChars: number,
+  count: number,
+  notes: string,
+): string {
+  const cutLine = shown.cut && shown.last === from ? `; line ${from} is cut, it has ${firstChars} characters` : '';
   const size = shown.cut ? `; cut at ${MAX_CHARS / 1024} KB` : '';
   if (shown.last < count) {
     return `(lines ${from}-${shown.last} of ${count}${size}${cutLine}; go on with start_line ${shown.last + 1}${notes})`;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type EditBlock, parseEdits } from '../workspace/edit-blocks.js';
 import { applyEdits } from '../workspace/edits.js';
@@ -37,9 +38,10 @@ function editOf({ path, diff }: z.infer<typeof schema>): FileEdit {
     rawPreview: diff,
     showFinal: true,
     baseIsComplete: false,
-    propose(current, display) {
+    async propose(current, display, signal) {
       const decoded: DecodedText = current ? decodeForEdit(current.bytes, display) : { text: '', encoding: 'utf-8' };
-      const { text, loose } = applyEdits(decoded.text, blocks, display);
+      const { text, loose } = await applyEdits(decoded.text, blocks, display, signal);
+      await nextTurn();
       return { bytes: encodeText({ ...decoded, text }, display), text, note: noteOf(blocks, loose) };
     },
   };

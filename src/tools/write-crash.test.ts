@@ -1,13 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { compiled } from '../../test/support/journal.js';
 import { type Bench, toolBench } from '../../test/support/tools.js';
+import { removeLeftTemp } from '../workspace/atomic-write.js';
+import { listFiles } from './list-files.js';
 import { replaceInFile } from './replace-in-file.js';
+import { searchFiles } from './search-files.js';
 import { writeToFile } from './write-to-file.js';
 
 const MOMENTS = ['before intent', 'after intent', 'before claim', 'before rename', 'after rename', 'after claim'];
@@ -134,6 +137,37 @@ test('a temporary file that somebody removed is not taken for a change that was 
   expect(outcome).toMatchObject({ status: 'error', mistake: false });
   expect(outcome.text).toContain('is not in the file');
   expect(await readFile(file, 'utf8')).toBe('x\n');
+});
+
+test('what an aborted write has left is hidden from the tools, and removed by its intent only', async () => {
+  const bench = await toolBench();
+  const program = await compiled('file-writer');
+  await writeFile(join(bench.workspace, 'f'), 'x\n');
+  await execute(bench, program, 'turn:1', 'write_to_file', { path: 'f', content: 'secret word\n' }, 'before rename');
+  const [left = ''] = await leftovers(bench);
+  expect(left).not.toBe('');
+  expect((await bench.run(listFiles, { path: '.' })).text).not.toContain('longhaul-');
+  for (const file_pattern of ['*', '.longhaul-*', undefined]) {
+    expect((await bench.run(searchFiles, { path: '.', regex: 'secret', file_pattern })).text).toContain(
+      'Found 0 results',
+    );
+  }
+  const intent = (await bench.journal.getIntent('turn:1')) ?? '';
+  const { path, temp } = JSON.parse(intent) as { path: string; temp: string };
+  const elsewhere = join(bench.workspace, 'd', left);
+  await mkdir(join(bench.workspace, 'd'));
+  await writeFile(elsewhere, '');
+  const wrong = ['', 'null', '{}', JSON.stringify({ path, temp: elsewhere }), JSON.stringify({ path, temp: path })];
+  for (const text of wrong) expect(await removeLeftTemp(text), text).toBe(false);
+  await symlink('d', join(bench.workspace, 'link'));
+  const linked = { path: join(bench.workspace, 'link/f'), temp: join(bench.workspace, 'link', left) };
+  expect(await removeLeftTemp(JSON.stringify(linked))).toBe(false);
+  expect(await readdir(join(bench.workspace, 'd'))).toEqual([left]);
+  expect(await leftovers(bench)).toEqual([basename(temp)]);
+  expect(await removeLeftTemp(intent)).toBe(true);
+  expect(await removeLeftTemp(intent)).toBe(false);
+  expect(await leftovers(bench)).toEqual([]);
+  expect(await readFile(join(bench.workspace, 'f'), 'utf8')).toBe('x\n');
 });
 
 test('an execution that was stopped and overtaken changes nothing when it goes on', async () => {

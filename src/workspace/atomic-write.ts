@@ -1,6 +1,6 @@
 import { closeSync, constants, fsyncSync, lstatSync, openSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath, stat, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { RunContext } from '../tools/tool.js';
 import { ToolError } from '../tools/tool.js';
 import { fileProblem, sha256 } from './files.js';
@@ -89,6 +89,31 @@ export async function writeChecked(ctx: WriteContext, write: CheckedWrite): Prom
 /** Hidden, in the target's directory, one for each execution: a late one cannot take away what its successor has written. */
 function tempName(call: string, execution: number): string {
   return `.longhaul-${sha256(call).slice(0, 32)}-${execution}.tmp`;
+}
+
+/** Ripgrep's glob for the names of unfinished writes. */
+export const TEMP_GLOB = `.longhaul-${'[0-9a-f]'.repeat(32)}-*.tmp`;
+
+/**
+ * Removes the file that a write has left behind whose call will not be executed again: for the end of a task. Only a
+ * regular file of the right name beside its target is removed, and none that a link has come in front of.
+ *
+ * @param intentJson what the journal's `getIntent` gave
+ * @returns whether a file was removed; false also when the intent is of another form, or the file system refuses
+ */
+export async function removeLeftTemp(intentJson: string): Promise<boolean> {
+  try {
+    const intent = JSON.parse(intentJson) as { path?: unknown; temp?: unknown } | null;
+    const { path, temp } = intent ?? {};
+    if (typeof path !== 'string' || typeof temp !== 'string' || !isAbsolute(path)) return false;
+    const directory = dirname(path);
+    if (!isTempName(basename(temp)) || temp !== join(directory, basename(temp))) return false;
+    if ((await realpath(directory)) !== directory || !(await lstat(temp)).isFile()) return false;
+    await unlink(temp);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a name is that of an unfinished write. */

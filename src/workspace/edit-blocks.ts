@@ -20,6 +20,8 @@ export interface EditBlock {
 const OPEN = /^(-{3,}|<{3,}) SEARCH>?\s*$/;
 const DIVIDER = /^(={3,})\s*$/;
 const CLOSE = /^(\+{3,}|>{3,}) REPLACE>?\s*$/;
+/** Lines of one block that may look like its divider. */
+const MAX_READINGS = 50;
 /** A last line that is the beginning of a closing marker. */
 const CUT_CLOSE = /^(\+{3,}|>{3,})( (R(E(P(L(A(C(E?)?)?)?)?)?)?)?)?$/;
 
@@ -42,14 +44,17 @@ export function parseEdits(diff: string): EditBlock[] {
   const lines = diff.replaceAll('\r\n', '\n').split('\n');
   if (lines.at(-1) === '') lines.pop();
   const blocks: EditBlock[] = [];
+  const marks: Marks = {
+    opens: lines.map((line) => runOf(line, OPEN)),
+    closes: lines.map((line) => runOf(line, CLOSE)),
+  };
   for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] ?? '';
-    if (OPEN.test(line)) {
+    if (marks.opens[at] !== undefined) {
       const number = blocks.length + 1;
-      const end = findEnd(lines, at, number);
+      const end = findEnd(lines, marks, at, number);
       blocks.push({ number, readings: readBlock(lines, at, end, number) });
       at = end;
-    } else if (CLOSE.test(line)) {
+    } else if (marks.closes[at] !== undefined) {
       throw malformed(`line ${at + 1} of the diff closes a block that no SEARCH marker has opened`);
     }
   }
@@ -57,13 +62,21 @@ export function parseEdits(diff: string): EditBlock[] {
   return blocks;
 }
 
+/** For each line, the length of its marker's run; undefined where it is no such marker. */
+interface Marks {
+  opens: (number | undefined)[];
+  closes: (number | undefined)[];
+}
+
 /** Index of the closing marker, or of the end of the diff for a last block that has none. */
-function findEnd(lines: string[], open: number, number: number): number {
-  const run = runOf(lines[open] ?? '', OPEN);
+function findEnd(lines: string[], { opens, closes }: Marks, open: number, number: number): number {
+  const run = opens[open];
+  let closing: number | undefined;
   let limit = open + 1;
-  while (limit < lines.length && runOf(lines[limit] ?? '', OPEN) !== run) limit++;
-  const closings = indexesOf(lines, CLOSE, open + 1, limit);
-  const closing = closings.find((index) => runOf(lines[index] ?? '', CLOSE) === run) ?? closings[0];
+  for (; limit < lines.length && opens[limit] !== run; limit++) {
+    if (closes[limit] === run) return limit;
+    if (closes[limit] !== undefined) closing ??= limit;
+  }
   if (closing !== undefined) return closing;
   if (limit < lines.length) {
     throw malformed(`block ${number} is not closed by a REPLACE marker before the next one begins`);
@@ -77,6 +90,11 @@ function readBlock(lines: string[], open: number, end: number, number: number): 
   const sameRun = all.filter((index) => runOf(lines[index] ?? '', DIVIDER) === run);
   const dividers = sameRun.length > 0 ? sameRun : all;
   if (dividers.length === 0) throw malformed(`block ${number} has no ======= line between SEARCH and REPLACE`);
+  if (dividers.length > MAX_READINGS) {
+    throw malformed(
+      `block ${number} has ${dividers.length} lines that could be its divider; use longer markers for it`,
+    );
+  }
   return dividers.reverse().map((divider) => ({
     search: joined(lines.slice(open + 1, divider)),
     replace: joined(lines.slice(divider + 1, end)),

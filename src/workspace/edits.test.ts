@@ -2,18 +2,20 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseEdits } from './edit-blocks.js';
 import { applyEdits } from './edits.js';
+import { MAX_LINES } from './line-index.js';
 
 function block(search: string[], replace: string[]): string {
   return ['------- SEARCH', ...search, '=======', ...replace, '+++++++ REPLACE', ''].join('\n');
 }
 
-function edit(text: string, ...blocks: [string[], string[]][]): string {
-  return applyEdits(text, parseEdits(blocks.map(([search, replace]) => block(search, replace)).join('')), 'f').text;
+async function edit(text: string, ...blocks: [string[], string[]][]): Promise<string> {
+  const diff = blocks.map(([search, replace]) => block(search, replace)).join('');
+  return (await applyEdits(text, parseEdits(diff), 'f')).text;
 }
 
-function refusal(text: string, diff: string): string {
+async function refusal(text: string, diff: string): Promise<string> {
   try {
-    applyEdits(text, parseEdits(diff), 'f');
+    await applyEdits(text, parseEdits(diff), 'f');
   } catch (err) {
     return (err as Error).message;
   }
@@ -98,109 +100,126 @@ const fileLines = fc
   )
   .map((lines) => lines.map(({ text, end }, i) => ({ text: `${text}line ${i}`, end })));
 
-test('lines outside the change, and context inside it, keep their bytes; new lines are literal', () => {
-  fc.assert(
-    fc.property(fileLines, cuts, fc.boolean(), fc.constantFrom('mixed', '\n', '\r\n'), (drawn, list, noEnd, style) => {
-      const lines = drawn.map((line) => (style === 'mixed' ? line : { ...line, end: style }));
-      if (noEnd) (lines.at(-1) as Line).end = '';
-      const { diff, expected } = plan(lines, list);
-      const text = lines.map((line) => line.text + line.end).join('');
-      // Without any line feed a carriage return breaks lines: that is another test.
-      if (diff === '' || (text.includes('\r') && !text.includes('\n'))) return;
-      const after = linesOf(applyEdits(text, parseEdits(diff), 'f').text);
-      expect(after.map((line) => line.text)).toEqual(
-        expected.map((line) => (typeof line === 'string' ? line : line.text)),
-      );
-      const used = new Set(lines.map((line) => line.end));
-      expected.forEach((line, i) => {
-        if (typeof line !== 'string' && line.end !== '') expect(after[i]?.end, `line ${i}`).toBe(line.end);
-        if (typeof line === 'string' && lines.length > 1) expect(used).toContain(after[i]?.end);
-      });
-    }),
+test('lines outside the change, and context inside it, keep their bytes; new lines are literal', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fileLines,
+      cuts,
+      fc.boolean(),
+      fc.constantFrom('mixed', '\n', '\r\n'),
+      async (drawn, list, noEnd, style) => {
+        const lines = drawn.map((line) => (style === 'mixed' ? line : { ...line, end: style }));
+        if (noEnd) (lines.at(-1) as Line).end = '';
+        const { diff, expected } = plan(lines, list);
+        const text = lines.map((line) => line.text + line.end).join('');
+        // Without any line feed a carriage return breaks lines: that is another test.
+        if (diff === '' || (text.includes('\r') && !text.includes('\n'))) return;
+        const after = linesOf((await applyEdits(text, parseEdits(diff), 'f')).text);
+        expect(after.map((line) => line.text)).toEqual(
+          expected.map((line) => (typeof line === 'string' ? line : line.text)),
+        );
+        const used = new Set(lines.map((line) => line.end));
+        expected.forEach((line, i) => {
+          if (typeof line !== 'string' && line.end !== '') expect(after[i]?.end, `line ${i}`).toBe(line.end);
+          if (typeof line === 'string' && lines.length > 1) expect(used).toContain(after[i]?.end);
+        });
+      },
+    ),
     { numRuns: 1500 },
   );
 });
 
-test('a CRLF file matches LF blocks and keeps its line endings', () => {
+test('a CRLF file matches LF blocks and keeps its line endings', async () => {
   expect(
-    edit('a\r\nb\r\nc\r\nd\r\n', [
+    await edit('a\r\nb\r\nc\r\nd\r\n', [
       ['b', 'c'],
       ['B', 'C', 'new'],
     ]),
   ).toBe('a\r\nB\r\nC\r\nnew\r\nd\r\n');
-  expect(edit('a\rb\rc\r', [['b'], ['x', 'y']])).toBe('a\rx\ry\rc\r');
+  expect(await edit('a\rb\rc\r', [['b'], ['x', 'y']])).toBe('a\rx\ry\rc\r');
   expect(
-    edit('a\r\nb\nc\r\n', [
+    await edit('a\r\nb\nc\r\n', [
       ['a', 'b', 'c'],
       ['a', 'B', 'c'],
     ]),
   ).toBe('a\r\nB\nc\r\n');
-  expect(applyEdits('a\nb\n', parseEdits(block(['b'], ['c']).replaceAll('\n', '\r\n')), 'f').text).toBe('a\nc\n');
+  expect((await applyEdits('a\nb\n', parseEdits(block(['b'], ['c']).replaceAll('\n', '\r\n')), 'f')).text).toBe(
+    'a\nc\n',
+  );
 });
 
-test('a last line without a break stays without one', () => {
-  expect(edit('a\nb', [['b'], ['c']])).toBe('a\nc');
-  expect(edit('a\nb', [['b'], ['b', 'c']])).toBe('a\nb\nc');
-  expect(edit('a\r\nb', [['a', 'b'], ['b']])).toBe('b');
-  expect(edit('b', [['b'], ['x', 'b']])).toBe('x\nb');
+test('a last line without a break stays without one', async () => {
+  expect(await edit('a\nb', [['b'], ['c']])).toBe('a\nc');
+  expect(await edit('a\nb', [['b'], ['b', 'c']])).toBe('a\nb\nc');
+  expect(await edit('a\r\nb', [['a', 'b'], ['b']])).toBe('b');
+  expect(await edit('b', [['b'], ['x', 'b']])).toBe('x\nb');
 });
 
-test('exact lines are preferred to lines that only end the same, those to trimmed ones', () => {
-  expect(edit('ab = 1\nb = 1\n', [['b = 1'], ['c']])).toBe('ab = 1\nc\n');
-  expect(edit('  foo\n  bar\n', [['foo'], ['baz']])).toBe('  baz\n  bar\n');
-  expect(edit('  foo\n', [['foo'], []])).toBe('');
-  const loose = applyEdits('  if (x) {\n\ty();  \n  }\n', parseEdits(block(['if (x) {', 'y();', '}'], ['z'])), 'f');
+test('exact lines are preferred to lines that only end the same, those to trimmed ones', async () => {
+  expect(await edit('ab = 1\nb = 1\n', [['b = 1'], ['c']])).toBe('ab = 1\nc\n');
+  expect(await edit('  foo\n  bar\n', [['foo'], ['baz']])).toBe('  baz\n  bar\n');
+  expect(await edit('  foo\n', [['foo'], []])).toBe('');
+  const loose = await applyEdits(
+    '  if (x) {\n\ty();  \n  }\n',
+    parseEdits(block(['if (x) {', 'y();', '}'], ['z'])),
+    'f',
+  );
   expect(loose).toEqual({ text: 'z\n', loose: [1] });
 });
 
-test('lines in the middle that do not match are never replaced', () => {
-  const message = refusal('start\nkept 1\nkept 2\nend\n', block(['start', 'other', 'kept 2', 'end'], ['start', 'end']));
+test('lines in the middle that do not match are never replaced', async () => {
+  const message = await refusal(
+    'start\nkept 1\nkept 2\nend\n',
+    block(['start', 'other', 'kept 2', 'end'], ['start', 'end']),
+  );
   expect(message).toContain('Nothing was changed');
   expect(message).toContain('SEARCH line 2 is "other", but line 2 of the file is "kept 1"');
 });
 
-test('repeated text: each block takes the first match after the one before', () => {
-  expect(edit('x\na\nx\na\nx\n', [['x'], ['1']], [['x'], ['2']])).toBe('1\na\n2\na\nx\n');
-  expect(edit('a\nb\nc\n', [['c'], ['C']], [['a'], ['A']])).toBe('A\nb\nC\n');
+test('repeated text: each block takes the first match after the one before', async () => {
+  expect(await edit('x\na\nx\na\nx\n', [['x'], ['1']], [['x'], ['2']])).toBe('1\na\n2\na\nx\n');
+  expect(await edit('a\nb\nc\n', [['c'], ['C']], [['a'], ['A']])).toBe('A\nb\nC\n');
 });
 
-test('overlapping blocks are an error', () => {
+test('overlapping blocks are an error', async () => {
   const twice = block(['b'], ['c']) + block(['b'], ['d']);
-  expect(refusal('a\nb\n', twice)).toContain('already replaces');
-  expect(refusal('a\nb\nc\n', block(['a', 'b'], ['x']) + block(['b', 'c'], ['y']))).toContain('already replaces');
+  expect(await refusal('a\nb\n', twice)).toContain('already replaces');
+  expect(await refusal('a\nb\nc\n', block(['a', 'b'], ['x']) + block(['b', 'c'], ['y']))).toContain('already replaces');
 });
 
-test('an empty SEARCH is only for an empty file', () => {
-  expect(edit('', [[], ['one', 'two']])).toBe('one\ntwo\n');
-  expect(refusal('a\n', block([], ['x']))).toContain('empty SEARCH');
-  expect(refusal('', block(['a'], ['x']))).toContain('new or empty');
+test('an empty SEARCH is only for an empty file', async () => {
+  expect(await edit('', [[], ['one', 'two']])).toBe('one\ntwo\n');
+  expect(await refusal('a\n', block([], ['x']))).toContain('empty SEARCH');
+  expect(await refusal('', block(['a'], ['x']))).toContain('new or empty');
 });
 
-test('a miss shows the nearest text with its line number and claims nothing else', () => {
+test('a miss shows the nearest text with its line number and claims nothing else', async () => {
   const file = `${Array.from({ length: 50 }, (_, i) => `const value${i} = ${i};`).join('\n')}\nfoo(\n\n\n  bar)\n`;
-  const message = refusal(file, block(['foo(', '', '  bar)'], ['x']));
+  const message = await refusal(file, block(['foo(', '', '  bar)'], ['x']));
   expect(message).toContain('51 | foo(\n52 | \n53 | \n54 |   bar)');
   expect(message).toContain('line 53 of the file is ""');
   expect(message).not.toMatch(/revert/i);
-  expect(refusal('alpha beta gamma\nzzz\n', block(['alpha beta delta'], ['x']))).toContain('1 | alpha beta gamma');
-  expect(refusal('zzz\n', block(['entirely different'], ['x']))).toContain('No line of the file resembles');
+  expect(await refusal('alpha beta gamma\nzzz\n', block(['alpha beta delta'], ['x']))).toContain(
+    '1 | alpha beta gamma',
+  );
+  expect(await refusal('zzz\n', block(['entirely different'], ['x']))).toContain('No line of the file resembles');
 });
 
-test('other spellings of the markers', () => {
+test('other spellings of the markers', async () => {
   const legacy = 'Here it is:\n```diff\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```\n';
   const short = '--- SEARCH>\na\n===\nb\n+++ REPLACE>\n';
   const open = '------- SEARCH\na\n=======\nb';
   for (const diff of [legacy, short, open, `${open}\n+++++++ REPL`]) {
-    expect(applyEdits('a\n', parseEdits(diff), 'f').text, diff).toBe('b\n');
+    expect((await applyEdits('a\n', parseEdits(diff), 'f')).text, diff).toBe('b\n');
   }
 });
 
-test('text that looks like markers', () => {
+test('text that looks like markers', async () => {
   const conflict = '<<<<<<< HEAD\na\n=======\nb\n>>>>>>> topic\nz\n';
   const lines = conflict.split('\n').slice(0, 5);
-  expect(edit(conflict, [lines, ['merged']])).toBe('merged\nz\n');
+  expect(await edit(conflict, [lines, ['merged']])).toBe('merged\nz\n');
   expect(
-    edit('Title\n=======\nx\n', [
+    await edit('Title\n=======\nx\n', [
       ['Title', '======='],
       ['Other', '======='],
     ]),
@@ -213,10 +232,12 @@ test('text that looks like markers', () => {
     '=======',
     '+++++++++++ REPLACE',
   ];
-  expect(applyEdits('------- SEARCH\n', parseEdits(long.join('\n')), 'f').text).toBe('+++++++ REPLACE\n=======\n');
+  expect((await applyEdits('------- SEARCH\n', parseEdits(long.join('\n')), 'f')).text).toBe(
+    '+++++++ REPLACE\n=======\n',
+  );
 });
 
-test('diffs that cannot be read', () => {
+test('diffs that cannot be read', async () => {
   const cases: [string, RegExp][] = [
     ['just text', /no SEARCH\/REPLACE block/],
     ['------- SEARCH\na\n+++++++ REPLACE\n', /no ======= line/],
@@ -224,4 +245,20 @@ test('diffs that cannot be read', () => {
     ['a\n+++++++ REPLACE\n', /line 2 of the diff closes a block/],
   ];
   for (const [diff, reason] of cases) expect(() => parseEdits(diff), diff).toThrow(reason);
+});
+
+test('repetitive files and blocks are searched in linear time', async () => {
+  const many = 'a\n'.repeat(200_000);
+  const lines = Array.from({ length: 100_000 }, () => 'a');
+  expect(await refusal(many, block([...lines, 'b'], ['x']))).toContain('does not match');
+  expect(await refusal('xa\n'.repeat(200_000), block(lines, ['x']))).toContain('does not match');
+  expect(await edit(`${many}b\n`, [[...lines, 'b'], ['c']])).toBe(`${'a\n'.repeat(100_000)}c\n`);
+  expect(await edit(` ${many}`, [[...lines, 'a'], ['c']])).toBe(` a\nc\n${'a\n'.repeat(99_998)}`);
+  expect(await refusal('\n'.repeat(MAX_LINES + 1), block(['b'], ['x']))).toContain('more than 3,000,000 lines');
+});
+
+test('a block with very many dividers is refused, and one with some is read', async () => {
+  const divider = (count: number) => Array.from({ length: count }, () => '=======');
+  expect(await refusal('a\n', block(divider(100_000), ['x']))).toContain('longer markers');
+  expect(await edit('=======\nz\n', [['======='], ['y']])).toBe('y\nz\n');
 });

@@ -2,6 +2,7 @@ import { ToolError } from '../tools/tool.js';
 import type { EditBlock, Reading } from './edit-blocks.js';
 import { indexLines, type LineIndex, lineAt, originalOffset } from './line-index.js';
 import { describeMiss } from './nearest.js';
+import { Pace } from './pace.js';
 
 export interface AppliedEdits {
   text: string;
@@ -28,13 +29,22 @@ interface Placed extends Span {
  * line that stays keeps its bytes, and new lines get the line break of the lines they replace or follow.
  *
  * @param original the file's text; empty for a new file
+ * The time for one block grows with the length of the file only, and other work gets its turn between.
+ *
  * @throws ToolError when a block matches nothing or only what another block has taken
  */
-export function applyEdits(original: string, blocks: EditBlock[], display: string): AppliedEdits {
+export async function applyEdits(
+  original: string,
+  blocks: EditBlock[],
+  display: string,
+  signal?: AbortSignal,
+): Promise<AppliedEdits> {
   if (original === '') return { text: textOfNewFile(blocks, display), loose: [] };
-  const index = indexLines(original);
+  const pace = new Pace(signal);
+  const index = await indexLines(original, pace);
   const placed: Placed[] = [];
-  for (const block of blocks) placed.push(place(index, block, placed, display, blocks.length));
+  for (const block of blocks) placed.push(await place(index, block, placed, display, blocks.length, pace));
+  await pace.rest();
   return { text: splice(index, placed), loose: placed.filter((block) => block.loose).map((block) => block.number) };
 }
 
@@ -55,22 +65,29 @@ function textOfNewFile(blocks: EditBlock[], display: string): string {
   return reading.replace;
 }
 
-function place(index: LineIndex, block: EditBlock, placed: Placed[], display: string, count: number): Placed {
+async function place(
+  index: LineIndex,
+  block: EditBlock,
+  placed: Placed[],
+  display: string,
+  count: number,
+  pace: Pace,
+): Promise<Placed> {
   const after = placed.at(-1)?.end ?? 0;
   let overlaps = false;
   for (const from of after > 0 ? [after, 0] : [0]) {
-    for (const matches of [exactLines, unindentedLines, trimmedLines]) {
+    for (const matches of ['exact', 'unindented', 'trimmed'] as const) {
       for (const reading of block.readings) {
         if (reading.search === '') continue;
-        for (const span of matches(index, normalised(index, reading.search), from)) {
+        for await (const span of spansOf(matches, index, normalised(index, reading.search), from, pace)) {
           const free = placed.every((other) => span.end <= other.start || span.start >= other.end);
-          if (free) return take(index, block.number, reading, span, matches === trimmedLines);
+          if (free) return take(index, block.number, reading, span, matches === 'trimmed');
           overlaps = true;
         }
       }
     }
   }
-  throw failure(index, block, overlaps, display, count);
+  throw await failure(index, block, overlaps, display, count, pace);
 }
 
 function take(index: LineIndex, number: number, reading: Reading, span: Span, loose: boolean): Placed {
@@ -81,7 +98,14 @@ function take(index: LineIndex, number: number, reading: Reading, span: Span, lo
   return { number, replace, loose, start, end: span.end };
 }
 
-function failure(index: LineIndex, block: EditBlock, overlaps: boolean, display: string, count: number): ToolError {
+async function failure(
+  index: LineIndex,
+  block: EditBlock,
+  overlaps: boolean,
+  display: string,
+  count: number,
+  pace: Pace,
+): Promise<ToolError> {
   const name = count > 1 ? `Block ${block.number} of ${count}` : 'The block';
   const search = block.readings[0]?.search ?? '';
   if (search === '') {
@@ -95,38 +119,75 @@ function failure(index: LineIndex, block: EditBlock, overlaps: boolean, display:
         ' changes into one block.',
     );
   }
-  const miss = describeMiss(index.texts, normalised(index, search).split('\n').slice(0, -1));
+  const miss = await describeMiss(index.texts, normalised(index, search).split('\n').slice(0, -1), pace);
   return new ToolError(`${name} does not match "${display}". Nothing was changed.\n${miss}`);
 }
 
-function* exactLines(index: LineIndex, search: string, from: number): Generator<Span> {
-  for (let at = index.normal.indexOf(search, from); at >= 0; at = index.normal.indexOf(search, at + 1)) {
-    if (at === 0 || index.normal[at - 1] === '\n') yield { start: at, end: at + search.length };
-  }
-}
+type Matching = 'exact' | 'unindented' | 'trimmed';
 
-function* unindentedLines(index: LineIndex, search: string, from: number): Generator<Span> {
-  for (let at = index.normal.indexOf(search, from); at >= 0; at = index.normal.indexOf(search, at + 1)) {
-    const lineStart = index.normalStarts[lineAt(index, at)] ?? 0;
-    if (lineStart >= from && index.normal.slice(lineStart, at).trim() === '') {
-      yield { start: at, end: at + search.length };
+/** Lines between two looks at the clock. */
+const LINES_AT_ONCE = 1000;
+
+/**
+ * Where the lines of `search` stand, from offset `from` on. Every line of the file is looked at about twice at most: after
+ * a mismatch, what has matched tells where the next match can begin (Knuth, Morris and Pratt).
+ */
+async function* spansOf(
+  matching: Matching,
+  index: LineIndex,
+  search: string,
+  from: number,
+  pace: Pace,
+): AsyncGenerator<Span> {
+  const form = (line: string) => (matching === 'trimmed' ? line.trim() : line);
+  const all = search.split('\n').slice(0, -1).map(form);
+  // The first line may stand behind an indentation: it is compared when the lines after it have been found.
+  const lead = matching === 'unindented' ? all[0] : undefined;
+  const wanted = lead === undefined ? all : all.slice(1);
+  const before = all.length - wanted.length;
+  const fallbacks = fallbacksOf(wanted);
+  let matched = 0;
+  for (let line = firstLine(index, from) + before; line < index.texts.length + (wanted.length === 0 ? 1 : 0); line++) {
+    if (line % LINES_AT_ONCE === 0 && pace.due) await pace.rest();
+    if (wanted.length > 0) {
+      const text = form(index.texts[line] ?? '');
+      while (matched > 0 && wanted[matched] !== text) matched = fallbacks[matched - 1] ?? 0;
+      if (wanted[matched] === text) matched++;
+      if (matched < wanted.length) continue;
+      matched = fallbacks[matched - 1] ?? 0;
     }
-  }
-}
-
-function* trimmedLines(index: LineIndex, search: string, from: number): Generator<Span> {
-  const wanted = search
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => line.trim());
-  const first = index.normalStarts[lineAt(index, from)] === from ? lineAt(index, from) : lineAt(index, from) + 1;
-  for (let line = first; line + wanted.length <= index.texts.length; line++) {
-    if (!wanted.every((text, offset) => index.texts[line + offset]?.trim() === text)) continue;
+    const end = line + (wanted.length === 0 ? 0 : 1);
+    const first = end - all.length;
+    const indent = lead === undefined ? 0 : indentBefore(index.texts[first] ?? '', lead);
+    if (indent === undefined) continue;
     yield {
-      start: index.normalStarts[line] ?? 0,
-      end: index.normalStarts[line + wanted.length] ?? index.normal.length,
+      start: (index.normalStarts[first] ?? 0) + indent,
+      end: index.normalStarts[end] ?? index.normal.length,
     };
   }
+}
+
+/** For each count of matched lines, the longest shorter one that the same lines of the file match as well. */
+function fallbacksOf(wanted: string[]): number[] {
+  const fallbacks = [0];
+  let matched = 0;
+  for (let at = 1; at < wanted.length; at++) {
+    while (matched > 0 && wanted[at] !== wanted[matched]) matched = fallbacks[matched - 1] ?? 0;
+    if (wanted[at] === wanted[matched]) matched++;
+    fallbacks.push(matched);
+  }
+  return fallbacks;
+}
+
+function indentBefore(line: string, lead: string): number | undefined {
+  if (!line.endsWith(lead)) return undefined;
+  const indent = line.length - lead.length;
+  return line.slice(0, indent).trim() === '' ? indent : undefined;
+}
+
+function firstLine(index: LineIndex, from: number): number {
+  const line = lineAt(index, from);
+  return index.normalStarts[line] === from ? line : line + 1;
 }
 
 /** In a file with carriage returns only, those of the block are line breaks too. */

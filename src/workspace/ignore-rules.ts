@@ -1,7 +1,10 @@
+import { type Glob, matchesGlob, parseGlob } from './glob.js';
+import type { Pace } from './pace.js';
+
 /** One line of an ignore file, in the form of .gitignore. */
 interface Rule {
   /** Matches paths relative to the ignore file's directory. */
-  pattern: RegExp;
+  glob: Glob;
   negated: boolean;
   directoriesOnly: boolean;
 }
@@ -12,10 +15,22 @@ export interface IgnoreFile {
   rules: Rule[];
 }
 
+/** How much of an ignore file is read, in bytes, in rules, and in characters of a line; what is beyond does not count. */
+export const MAX_IGNORE_BYTES = 256 * 1024;
+export const MAX_IGNORE_RULES = 10_000;
+const MAX_LINE_CHARS = 4096;
+
+/** Rules between two looks at the clock. */
+const RULES_AT_ONCE = 50;
+
 /** Reads an ignore file as git does. Lines that are no valid pattern are passed over. */
 export function parseIgnoreFile(base: string, text: string): IgnoreFile {
-  const rules = text.split(/\r?\n/).map(parseRule);
-  return { base, rules: rules.filter((rule) => rule !== undefined) };
+  const rules: Rule[] = [];
+  for (const line of text.replace(/^\ufeff/, '').split('\n')) {
+    const rule = line.length <= MAX_LINE_CHARS ? parseRule(line.endsWith('\r') ? line.slice(0, -1) : line) : undefined;
+    if (rule && rules.push(rule) === MAX_IGNORE_RULES) break;
+  }
+  return { base, rules };
 }
 
 /**
@@ -25,61 +40,40 @@ export function parseIgnoreFile(base: string, text: string): IgnoreFile {
  * @param files outermost first
  * @param path relative to the root of the walk, with `/`
  */
-export function isIgnored(files: readonly IgnoreFile[], path: string, directory: boolean): boolean {
+export async function isIgnored(
+  files: readonly IgnoreFile[],
+  path: string,
+  directory: boolean,
+  pace: Pace,
+): Promise<boolean> {
   for (const { base, rules } of files.toReversed()) {
     const relative = base === '' ? path : path.slice(base.length + 1);
-    const rule = rules.findLast((one) => (directory || !one.directoriesOnly) && one.pattern.test(relative));
-    if (rule) return !rule.negated;
+    for (let at = rules.length - 1; at >= 0; at--) {
+      if (at % RULES_AT_ONCE === 0 && pace.due) await pace.rest();
+      const rule = rules[at];
+      if (rule && (directory || !rule.directoriesOnly) && matchesGlob(rule.glob, relative)) return !rule.negated;
+    }
   }
   return false;
 }
 
 function parseRule(line: string): Rule | undefined {
-  let glob = line.replace(/(?<!\\)\s+$/, '');
-  if (glob === '' || glob.startsWith('#')) return undefined;
-  const negated = glob.startsWith('!');
-  if (negated) glob = glob.slice(1);
-  const directoriesOnly = glob.endsWith('/');
-  if (directoriesOnly) glob = glob.slice(0, -1);
-  const anchored = glob.includes('/');
-  if (glob.startsWith('/')) glob = glob.slice(1);
-  try {
-    return {
-      pattern: new RegExp(`^${anchored ? '' : '(?:.*/)?'}${globSource(glob)}$`, 'su'),
-      negated,
-      directoriesOnly,
-    };
-  } catch {
-    return undefined;
-  }
+  if (line.startsWith('#')) return undefined;
+  let text = withoutTrailingSpaces(line);
+  const negated = text.startsWith('!');
+  if (negated) text = text.slice(1);
+  const directoriesOnly = text.endsWith('/');
+  if (directoriesOnly) text = text.slice(0, -1);
+  if (text === '') return undefined;
+  const glob = parseGlob(text);
+  return glob && { glob, negated, directoriesOnly };
 }
 
-function globSource(glob: string): string {
-  let source = '';
-  for (let at = 0; at < glob.length; ) {
-    const [piece, length] = globPiece(glob, at);
-    source += piece;
-    at += length;
-  }
-  return source;
-}
-
-/** The regular expression of the glob's part at `at`, and how many characters that part has. */
-function globPiece(glob: string, at: number): [source: string, length: number] {
-  const rest = glob.slice(at);
-  const atStart = at === 0 || glob[at - 1] === '/';
-  if (atStart && rest.startsWith('**/')) return ['(?:.*/)?', 3];
-  if (atStart && rest === '**') return ['.+', 2];
-  const stars = /^\*+/.exec(rest)?.[0];
-  if (stars) return ['[^/]*', stars.length];
-  if (rest.startsWith('?')) return ['[^/]', 1];
-  const set = /^\[([!^]?)(\]?[^\]]*)\]/.exec(rest);
-  if (set) return [`(?!/)[${set[1] ? '^' : ''}${(set[2] ?? '').replace(/[\\[\]^]/g, '\\$&')}]`, set[0].length];
-  if (rest.startsWith('\\') && rest.length > 1) return [escaped(rest[1] ?? ''), 2];
-  const char = String.fromCodePoint(rest.codePointAt(0) ?? 0);
-  return [escaped(char), char.length];
-}
-
-function escaped(char: string): string {
-  return /[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char;
+/** Spaces at the end do not count, unless a backslash stands before them. */
+function withoutTrailingSpaces(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === ' ') end--;
+  let slashes = 0;
+  while (line[end - 1 - slashes] === '\\') slashes++;
+  return line.slice(0, slashes % 2 === 1 ? end + 1 : end);
 }

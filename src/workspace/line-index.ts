@@ -1,3 +1,6 @@
+import { ToolError } from '../tools/tool.js';
+import type { Pace } from './pace.js';
+
 /** A text cut into lines, so that it can be searched with `\n` as the only line break and changed where it stands. */
 export interface LineIndex {
   original: string;
@@ -14,8 +17,15 @@ export interface LineIndex {
   mainBreak: string;
 }
 
-/** A lone carriage return breaks lines only in a text that has no line feed at all. */
-export function indexLines(original: string): LineIndex {
+/** Most lines that a file may have to be edited by blocks. */
+export const MAX_LINES = 3_000_000;
+
+/**
+ * A lone carriage return breaks lines only in a text that has no line feed at all.
+ *
+ * @throws ToolError above {@link MAX_LINES}
+ */
+export async function indexLines(original: string, pace: Pace): Promise<LineIndex> {
   const feed = original.includes('\n') ? '\n' : '\r';
   const index: LineIndex = {
     original,
@@ -26,24 +36,59 @@ export function indexLines(original: string): LineIndex {
     normalStarts: [],
     mainBreak: '\n',
   };
-  let start = 0;
   let normalStart = 0;
-  const add = (end: number, found: string) => {
+  for (const { start, end, next } of linesFrom(original, feed)) {
     index.starts.push(start);
     index.normalStarts.push(normalStart);
     index.texts.push(original.slice(start, end));
-    index.breaks.push(found);
+    index.breaks.push(original.slice(end, next));
     normalStart += end - start + 1;
-    start = end + found.length;
-  };
-  for (let at = original.indexOf(feed); at >= 0; at = original.indexOf(feed, start)) {
-    if (feed === '\n' && at > start && original[at - 1] === '\r') add(at - 1, '\r\n');
-    else add(at, feed);
+    if (index.texts.length % 10_000 === 0 && pace.due) await pace.rest();
+    if (index.texts.length > MAX_LINES) throw tooManyLines();
   }
-  if (start < original.length) add(original.length, '');
   if (index.texts.length > 0) index.normal = `${index.texts.join('\n')}\n`;
+  await pace.rest();
   index.mainBreak = mainBreakOf(index.breaks);
   return index;
+}
+
+function* linesFrom(text: string, feed: string): Generator<{ start: number; end: number; next: number }> {
+  let start = 0;
+  for (let at = text.indexOf(feed); at >= 0; at = text.indexOf(feed, start)) {
+    const end = feed === '\n' && at > start && text.charCodeAt(at - 1) === 13 ? at - 1 : at;
+    yield { start, end, next: at + 1 };
+    start = at + 1;
+  }
+  if (start < text.length) yield { start, end: text.length, next: text.length };
+}
+
+function tooManyLines(): ToolError {
+  return new ToolError(
+    `The file has more than ${MAX_LINES.toLocaleString('en-US')} lines, the most that blocks can change. Nothing was` +
+      ' changed. Use write_to_file, or a command.',
+  );
+}
+
+/** The lines `from` to `to` (from 1, both included) of a text, as far as it has them, and how many it has. */
+export function pickLines(text: string, from: number, to: number): { lines: string[]; count: number } {
+  const feed = text.includes('\n') ? 10 : 13;
+  const lines: string[] = [];
+  let count = 0;
+  let start = 0;
+  const add = (end: number) => {
+    if (++count < from || count > to) return;
+    lines.push(text.slice(start, feed === 10 && end > start && text.charCodeAt(end - 1) === 13 ? end - 1 : end));
+  };
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) !== feed) continue;
+    add(at);
+    start = at + 1;
+  }
+  if (start < text.length) {
+    count++;
+    if (count >= from && count <= to) lines.push(text.slice(start));
+  }
+  return { lines, count };
 }
 
 function mainBreakOf(breaks: string[]): string {

@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tempFolder } from '../../test/support/tools.js';
-import { isIgnored, parseIgnoreFile } from './ignore-rules.js';
+import { isIgnored, MAX_IGNORE_BYTES, MAX_IGNORE_RULES, parseIgnoreFile } from './ignore-rules.js';
 import { listDirectory, MAX_ENTRIES } from './list.js';
+import { Pace } from './pace.js';
 
 const signal = new AbortController().signal;
 
@@ -117,6 +118,28 @@ test('ignore files are read as git reads them', async () => {
     '#a',
     '',
     'x ',
+    'x\\ ',
+    'a\\',
+    '[a-b]',
+    '[^a-b]*',
+    '[]a]',
+    '[a',
+    '[[:alpha:]]',
+    '[![:digit:]b]',
+    '[[:nothing:]]',
+    '[a/b]',
+    '[\\a-x]?',
+    '/**',
+    '**',
+    '***/b',
+    'a/***',
+    '**/a/**/b',
+    'a/*/**',
+    'a**',
+    '*/*',
+    'b/**/',
+    'a\\/b',
+    'ab ',
   );
   const rule = fc.tuple(fc.boolean(), glob).map(([negated, text]) => (negated ? `!${text}` : text));
   await fc.assert(
@@ -124,11 +147,65 @@ test('ignore files are read as git reads them', async () => {
       await writeFile(join(root, '.gitignore'), `${rules.join('\n')}\n`);
       const parsed = [parseIgnoreFile('', `${rules.join('\n')}\n`)];
       const parts = file.split('/');
-      const ours = parts.some((_, i) => isIgnored(parsed, parts.slice(0, i + 1).join('/'), i < parts.length - 1));
+      let ours = false;
+      for (const i of parts.keys()) {
+        const at = parts.slice(0, i + 1).join('/');
+        ours ||= await isIgnored(parsed, at, i < parts.length - 1, new Pace());
+      }
       expect(ours, JSON.stringify(rules)).toBe(ignoredByGit(root, file));
     }),
-    { numRuns: 200 },
+    { numRuns: 400 },
   );
+});
+
+test('hostile ignore files do not stop a listing', async () => {
+  const name = 'a'.repeat(120);
+  const lines = [
+    `${'*a'.repeat(25)}b`,
+    `${'**/'.repeat(500)}b`,
+    `${'**/a/'.repeat(300)}b`,
+    `${'[a-z]*'.repeat(100)}[!a]`,
+    `*[${'b-c'.repeat(1000)}]`,
+    '['.repeat(4000),
+    `${' '.repeat(4000)}x`,
+    `${'*'.repeat(200_000)}b`,
+  ];
+  const deep = Array.from({ length: 30 }, () => 'a').join('/');
+  const root = await tree({
+    '.gitignore': `*.log\n${lines.join('\n')}\n`,
+    [name]: '',
+    'x.log': '',
+    [`${deep}/y.log`]: '',
+  });
+  const found = await paths(root, true);
+  expect(found).toContain(name);
+  expect(found).not.toContain('x.log');
+  expect(found).toContain(`${deep}/`);
+  expect(found).not.toContain(`${deep}/y.log`);
+});
+
+test('of an ignore file a bounded part is read', async () => {
+  expect(parseIgnoreFile('', 'x\n'.repeat(100_000)).rules).toHaveLength(MAX_IGNORE_RULES);
+  const filler = `${'#'.repeat(1023)}\n`.repeat(MAX_IGNORE_BYTES / 1024);
+  const root = await tree({ '.gitignore': `*.log\n${filler}*.ts\n`, 'a.log': '', 'a.ts': '' });
+  expect(await paths(root, true)).toEqual(['.gitignore', 'a.ts']);
+  const many = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`f${i}`, '']));
+  const crowded = await tree({ '.gitignore': `${'*a*b*c\n'.repeat(100_000)}f1\n`, ...many });
+  expect(await paths(crowded, true)).toHaveLength(51);
+});
+
+test('of a huge directory the first entries are listed', async () => {
+  const root = await tree(
+    Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`f${String(i).padStart(4, '0')}`, ''])),
+  );
+  await mkdir(join(root, 'zzz'));
+  await writeFile(join(root, `.longhaul-${'0'.repeat(32)}-1.tmp`), '');
+  const listing = await listDirectory(root, '.', false, signal);
+  expect(listing.incomplete).toBe('limit');
+  expect(listing.entries.map((entry) => entry.path)).toEqual([
+    'zzz',
+    ...Array.from({ length: MAX_ENTRIES - 1 }, (_, i) => `f${String(i).padStart(4, '0')}`),
+  ]);
 });
 
 function ignoredByGit(root: string, file: string): boolean {

@@ -1,9 +1,10 @@
-import type { Dirent } from 'node:fs';
-import { readdir, readlink } from 'node:fs/promises';
+import { constants, type Dirent } from 'node:fs';
+import { open, opendir, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isTempName } from './atomic-write.js';
-import { fileProblem, readWholeFile } from './files.js';
-import { type IgnoreFile, isIgnored, parseIgnoreFile } from './ignore-rules.js';
+import { fileProblem } from './files.js';
+import { type IgnoreFile, isIgnored, MAX_IGNORE_BYTES, parseIgnoreFile } from './ignore-rules.js';
+import { Pace } from './pace.js';
 
 /** Entries listed at most, and time a listing may take, in ms (the original's limits). */
 export const MAX_ENTRIES = 200;
@@ -59,7 +60,7 @@ export async function listDirectory(
   recursive: boolean,
   signal: AbortSignal,
 ): Promise<Listing> {
-  const deadline = Date.now() + MAX_LIST_MS;
+  const walk: Walk = { root, display, deadline: Date.now() + MAX_LIST_MS, pace: new Pace(signal) };
   const entries: ListedEntry[] = [];
   const listing = (incomplete?: Listing['incomplete']): Listing => ({
     entries: entries.sort(byLevel),
@@ -68,36 +69,71 @@ export async function listDirectory(
   const queue: { path: string; ignores: IgnoreFile[] }[] = [{ path: '', ignores: [] }];
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     signal.throwIfAborted();
-    const found = await readLevel(root, next.path, display);
     const ignores = recursive ? await withIgnoreFile(root, next.path, next.ignores) : [];
-    for (const dirent of found) {
-      if (Date.now() > deadline) return listing('time');
-      const path = next.path === '' ? dirent.name : `${next.path}/${dirent.name}`;
-      const directory = dirent.isDirectory();
-      if (isTempName(dirent.name) || isIgnored(ignores, path, directory)) continue;
+    for (const dirent of await readLevel(walk, next.path, ignores)) {
       if (entries.length === MAX_ENTRIES) return listing('limit');
+      const path = pathOf(next.path, dirent);
+      const directory = dirent.isDirectory();
       const enter = recursive && directory && !isLeftOut(path);
       entries.push(await entryOf(root, path, dirent, recursive && directory && !enter));
       if (enter) queue.push({ path, ignores });
     }
+    if (Date.now() > walk.deadline) return listing('time');
   }
   return listing();
 }
 
-async function readLevel(root: string, path: string, display: string): Promise<Dirent[]> {
+interface Walk {
+  root: string;
+  display: string;
+  /** Epoch ms. */
+  deadline: number;
+  pace: Pace;
+}
+
+/** The first entries of a directory that are not ignored, in order; of a huge one no more than can be listed. */
+async function readLevel(walk: Walk, path: string, ignores: IgnoreFile[]): Promise<Dirent[]> {
+  const found: Dirent[] = [];
+  const inOrder = () =>
+    found.sort((a, b) => order(a.name, a.isDirectory(), b.name, b.isDirectory())).splice(MAX_ENTRIES + 1);
   try {
-    const found = await readdir(join(root, path), { withFileTypes: true });
-    return found.sort((a, b) => order(a.name, a.isDirectory(), b.name, b.isDirectory()));
+    for await (const dirent of await opendir(join(walk.root, path), { bufferSize: 500 })) {
+      if (Date.now() > walk.deadline) break;
+      if (walk.pace.due) await walk.pace.rest();
+      if (isTempName(dirent.name)) continue;
+      if (await isIgnored(ignores, pathOf(path, dirent), dirent.isDirectory(), walk.pace)) continue;
+      if (found.push(dirent) > 10 * MAX_ENTRIES) inOrder();
+    }
   } catch (err) {
-    if (path === '') throw fileProblem(err, display, 'listed');
-    return [];
+    if (walk.pace.signal?.aborted) throw err;
+    if (path === '') throw fileProblem(err, walk.display, 'listed');
   }
+  inOrder();
+  return found;
+}
+
+function pathOf(parent: string, dirent: Dirent): string {
+  return parent === '' ? dirent.name : `${parent}/${dirent.name}`;
 }
 
 async function withIgnoreFile(root: string, path: string, outer: IgnoreFile[]): Promise<IgnoreFile[]> {
-  const file = join(root, path, '.gitignore');
-  const content = await readWholeFile({ real: file, display: file }).catch(() => undefined);
-  return content === undefined ? outer : [...outer, parseIgnoreFile(path, content.bytes.toString('utf8'))];
+  const text = await ignoreText(join(root, path, '.gitignore')).catch(() => undefined);
+  return text === undefined ? outer : [...outer, parseIgnoreFile(path, text)];
+}
+
+/** The beginning of an ignore file, as far as it counts. */
+async function ignoreText(file: string): Promise<string | undefined> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if (!(await handle.stat()).isFile()) return undefined;
+    const bytes = Buffer.alloc(MAX_IGNORE_BYTES);
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+    const text = bytes.toString('utf8', 0, bytesRead);
+    // The last line may be cut in the middle.
+    return bytesRead < bytes.length ? text : text.slice(0, text.lastIndexOf('\n') + 1);
+  } finally {
+    await handle.close();
+  }
 }
 
 async function entryOf(root: string, path: string, dirent: Dirent, notEntered: boolean): Promise<ListedEntry> {

@@ -1,8 +1,14 @@
 import { cut } from '../domain/text.js';
+import type { Pace } from './pace.js';
 
 /** Lines of the file that an error shows, and how long each may be. */
 const SHOWN_LINES = 20;
 const SHOWN_CHARS = 200;
+/** A line that SEARCH repeats votes with its first places only, and lines longer than this are not compared by words. */
+const MAX_PLACES = 4;
+const MAX_WORDS_CHARS = 2000;
+/** Lines between two looks at the clock. */
+const LINES_AT_ONCE = 200;
 
 /**
  * Tells why a SEARCH text does not match: the stretch of the file that agrees with most of its lines, with line
@@ -11,8 +17,8 @@ const SHOWN_CHARS = 200;
  * @param lines the file
  * @param wanted the lines of SEARCH
  */
-export function describeMiss(lines: string[], wanted: string[]): string {
-  const start = bestStart(lines, wanted) ?? similarLine(lines, wanted);
+export async function describeMiss(lines: string[], wanted: string[], pace: Pace): Promise<string> {
+  const start = (await bestStart(lines, wanted, pace)) ?? (await similarLine(lines, wanted, pace));
   if (start === undefined) {
     return 'No line of the file resembles the SEARCH text. Read the file again and copy the text from it.';
   }
@@ -30,46 +36,48 @@ export function describeMiss(lines: string[], wanted: string[]): string {
 }
 
 /** Every line that occurs in both votes for the start at which they would lie upon each other. */
-function bestStart(lines: string[], wanted: string[]): number | undefined {
+async function bestStart(lines: string[], wanted: string[], pace: Pace): Promise<number | undefined> {
   const places = new Map<string, number[]>();
   wanted.forEach((line, at) => {
     const key = line.trim();
     if (key === '') return;
     const known = places.get(key);
-    if (known) known.push(at);
-    else places.set(key, [at]);
+    if (known && known.length < MAX_PLACES) known.push(at);
+    else if (!known) places.set(key, [at]);
   });
   const votes = new Map<number, number>();
   let best: number | undefined;
-  lines.forEach((line, at) => {
+  for (const [at, line] of lines.entries()) {
+    if (at % LINES_AT_ONCE === 0 && pace.due) await pace.rest();
     for (const offset of places.get(line.trim()) ?? []) {
       const count = (votes.get(at - offset) ?? 0) + 1;
       votes.set(at - offset, count);
       if (best === undefined || count > (votes.get(best) ?? 0)) best = at - offset;
     }
-  });
+  }
   return best;
 }
 
 /** The line that shares most words with the first line of SEARCH that has any. */
-function similarLine(lines: string[], wanted: string[]): number | undefined {
-  const offset = wanted.findIndex((line) => wordsOf(line).size > 0);
+async function similarLine(lines: string[], wanted: string[], pace: Pace): Promise<number | undefined> {
+  const offset = wanted.findIndex((line) => /[\p{L}\p{N}_]/u.test(line));
   const words = wordsOf(wanted[offset] ?? '');
   let best: number | undefined;
   let bestShare = 0.3;
-  lines.forEach((line, at) => {
-    if (line.length > 2000) return;
+  for (const [at, line] of lines.entries()) {
+    if (at % LINES_AT_ONCE === 0 && pace.due) await pace.rest();
+    if (line.length > MAX_WORDS_CHARS) continue;
     const others = wordsOf(line);
     let common = 0;
     for (const word of words) if (others.has(word)) common++;
     const share = common / Math.max(words.size, others.size, 1);
     if (share > bestShare) [best, bestShare] = [at - offset, share];
-  });
+  }
   return best;
 }
 
 function wordsOf(line: string): Set<string> {
-  return new Set(line.match(/[\p{L}\p{N}_]+/gu) ?? []);
+  return new Set(line.slice(0, MAX_WORDS_CHARS).match(/[\p{L}\p{N}_]+/gu) ?? []);
 }
 
 function quote(line: string): string {

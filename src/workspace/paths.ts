@@ -33,7 +33,7 @@ const MAX_NAME_BYTES = 255;
  */
 export async function resolveInWorkspace(workspace: string, given: string): Promise<ResolvedPath> {
   checkSpelling(given);
-  const root = await realpath(workspace);
+  const root = await rootOf(workspace);
   const expanded = expandHome(given);
   const real = await followLinks(isAbsolute(expanded) ? expanded : root + sep + expanded, given);
   checkLength(real, given);
@@ -41,6 +41,22 @@ export async function resolveInWorkspace(workspace: string, given: string): Prom
   const display = visible(outside ? real : relative(root, real).split(sep).join('/') || '.');
   const kind = await kindOf(real, display);
   return { real, display, outside, exists: kind !== 'missing', kind };
+}
+
+/** @throws ToolError when the workspace cannot be reached any more, which is nobody's mistake */
+async function rootOf(workspace: string): Promise<string> {
+  try {
+    return await realpath(workspace);
+  } catch (err) {
+    const code = (err as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new ToolError(workspaceGone(workspace), false);
+    throw fileProblem(err, workspace, 'looked up');
+  }
+}
+
+/** What a tool says when the folder that a task works in is not there any more. */
+export function workspaceGone(workspace: string): string {
+  return `The workspace folder is gone: ${visible(workspace)} does not exist any more. Nothing was done.`;
 }
 
 /** Whether `path` is `folder` or below it. Both must be real paths. */

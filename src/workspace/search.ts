@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { ToolError } from '../tools/tool.js';
+import { TEMP_GLOB } from './atomic-write.js';
 import { readMatches, type SearchEvent } from './search-events.js';
 
 /** Most results of one search (the original's limit), and the time one may take, in ms. */
@@ -92,7 +93,8 @@ function ripgrepArguments(search: Search): string[] {
   const ignoring = ['--no-require-git', '--no-ignore-parent', '--no-ignore-global'];
   if (below !== '' && existsSync(join(search.cwd, '.gitignore'))) ignoring.push('--ignore-file=.gitignore');
   const glob = search.filePattern ? [`--glob=${globFor(search.filePattern, search.directory ? below : '')}`] : [];
-  return [...options, ...ignoring, ...glob, `--regexp=${search.regex}`, '--', `./${below}`];
+  // A pattern for file names shows hidden files too; unfinished writes stay hidden.
+  return [...options, ...ignoring, ...glob, `--glob=!${TEMP_GLOB}`, `--regexp=${search.regex}`, '--', `./${below}`];
 }
 
 /** ripgrep matches globs with a `/` against paths relative to its working directory. */

@@ -15,6 +15,8 @@ const SNIFF_UNITS = 8000;
 /** Share of control characters above which bytes that are not UTF-8 are taken for binary. */
 const MAX_CONTROL_SHARE = 0.05;
 
+/** U+FFFD in UTF-8. */
+const REPLACEMENT = Buffer.from([0xef, 0xbf, 0xbd]);
 const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 const UTF16LE_BOM = Buffer.from([0xff, 0xfe]);
 const UTF16BE_BOM = Buffer.from([0xfe, 0xff]);
@@ -22,7 +24,14 @@ const UTF16BE_BOM = Buffer.from([0xfe, 0xff]);
 /** Bytes without a character in Windows-1252; the web's decoder reads them as the C1 controls of the same number. */
 const UNDEFINED_1252 = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 const HIGH_1252 = decodeHigh1252();
-const BYTE_OF_1252 = new Map([...HIGH_1252].map((char, index) => [char, index + 0x80]));
+const UNITS_1252 = Uint16Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x80 ? byte : HIGH_1252.charCodeAt(byte - 0x80),
+);
+/** For each UTF-16 unit its byte; 0 for those that have none, and for NUL. */
+const BYTES_1252 = new Uint8Array(0x10000);
+UNITS_1252.forEach((unit, byte) => {
+  BYTES_1252[unit] = byte;
+});
 
 /**
  * Decodes by content: byte order mark, else UTF-8 when it is valid, else Windows-1252. Every byte survives
@@ -84,14 +93,16 @@ export function encodeText({ text, encoding }: DecodedText, display: string): Bu
 
 /** UTF-8 of a text that must be whole. @throws ToolError for half a surrogate pair, which UTF-8 cannot hold */
 export function encodeUtf8(text: string, display: string): Buffer {
-  const half = /\p{Surrogate}/u.exec(text);
+  const bytes = Buffer.from(text, 'utf8');
+  // Half a pair is encoded as U+FFFD; only then it is worth looking for it.
+  const half = bytes.includes(REPLACEMENT) ? /\p{Surrogate}/u.exec(text) : null;
   if (half) {
     throw new ToolError(
       `The new content of "${display}" holds half of a surrogate pair (position ${half.index}), which is not a` +
         ' character. Nothing was written. Send the text again with the whole character.',
     );
   }
-  return Buffer.from(text, 'utf8');
+  return bytes;
 }
 
 /**
@@ -135,15 +146,17 @@ function decodeHigh1252(): string {
 
 /** Reads bytes as Windows-1252; every byte has a character. */
 export function decode1252(bytes: Buffer): string {
-  return bytes.toString('latin1').replace(/[\x80-\x9f]/g, (char) => HIGH_1252[char.charCodeAt(0) - 0x80] ?? char);
+  const units = new Uint16Array(bytes.length);
+  for (let at = 0; at < bytes.length; at++) units[at] = UNITS_1252[bytes[at] ?? 0] ?? 0;
+  return new TextDecoder('utf-16le', { ignoreBOM: true }).decode(units);
 }
 
 function encode1252(text: string, display: string): Buffer {
   const bytes = Buffer.allocUnsafe(text.length);
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    const byte = unit < 0x80 ? unit : BYTE_OF_1252.get(text[at] ?? '');
-    if (byte === undefined) {
+    const byte = BYTES_1252[unit] ?? 0;
+    if (byte === 0 && unit !== 0) {
       const char = String.fromCodePoint(text.codePointAt(at) ?? unit);
       throw new ToolError(
         `"${display}" is not UTF-8; read as Windows-1252, it cannot hold the character "${char}". Nothing was changed.` +

@@ -71,9 +71,10 @@ describe('long waits', () => {
       maxConsecutiveMistakes: 3,
       ...more,
     };
+    const workspace = join(home, task);
     const prompt = await journal.putBlob('Wait.');
-    const input: TaskInput = { v: 1, task, journal: journal.id, workspace: home, epoch: 0, prompt, settings };
-    await journal.createTask({ task, workspace: home, model: 'm', title: 't', input: JSON.stringify(input) });
+    const input: TaskInput = { v: 1, task, journal: journal.id, workspace, epoch: 0, prompt, settings };
+    await journal.createTask({ task, workspace, model: 'm', title: 't', input: JSON.stringify(input) });
     const options = { args: [input] as [TaskInput], taskQueue: TASK_QUEUE, workflowId: task };
     const handle = await env.client.workflow.start<typeof taskWorkflow>('taskWorkflow', options);
     return { model, handle, task, began: await env.currentTimeMs() };

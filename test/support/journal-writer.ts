@@ -1,12 +1,13 @@
 import { callKey } from '../../src/domain/ids.js';
-import type { Journal } from '../../src/journal/journal.js';
+import { type Journal, WorkspaceInUse } from '../../src/journal/journal.js';
 import { openJournal } from '../../src/journal/open.js';
 
-// Writes to a journal until it is killed (`random`), or appends a number of events (`append`).
+// Writes to a journal until it is killed (`random`), appends a number of events (`append`), or creates a task (`create`).
 const [home = '', mode = '', task = '', argument = '0'] = process.argv.slice(2);
 const journal = await openJournal({ home });
 process.stdout.write('ready\n');
 if (mode === 'append') await appendMany(Number(argument));
+else if (mode === 'create') await createTask();
 else await writeAnything(Number(argument));
 await journal.close();
 
@@ -14,6 +15,16 @@ async function appendMany(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const text = `${process.pid} ${i}`;
     await journal.append(task, [{ event: { type: 'say', say: 'info', text } }]);
+  }
+}
+
+/** In the one folder; exit code 9 when it is taken. */
+async function createTask(): Promise<void> {
+  try {
+    await journal.createTask({ task, workspace: '/work/one', model: 'm', title: 't', input: '{}' });
+  } catch (err) {
+    if (!(err instanceof WorkspaceInUse)) throw err;
+    process.exitCode = 9;
   }
 }
 

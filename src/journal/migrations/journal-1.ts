@@ -128,6 +128,7 @@ async function calls(db: Kysely<unknown>): Promise<void> {
     .addColumn('dispatch', 'bigint', (c) => c.notNull())
     .addColumn('intent', 'text')
     .execute();
+  await db.schema.createIndex('call_task').on('call').column('task').execute();
   await db.schema
     .createTable('result')
     .addColumn('call', 'text', (c) => c.primaryKey())

@@ -1,0 +1,28 @@
+import { LonghaulError } from '../domain/errors.js';
+import type { TaskRow, WorkspaceInUse } from '../journal/journal.js';
+
+/** @param row the row of the other task */
+export function inUse({ task, workspace }: WorkspaceInUse, row: TaskRow | undefined): LonghaulError {
+  return new LonghaulError('workspace-in-use', `Task ${task} is open in ${workspace} (${row?.status}).`, {
+    kept: 'That task is untouched; no new one was started.',
+    next: `Look at it with \`longhaul show ${task}\`, end it with \`longhaul abort ${task}\`, or use another folder.`,
+  });
+}
+
+/** A row is there, its workflow not yet. */
+export function beingStarted(task: string, cause: unknown): LonghaulError {
+  return new LonghaulError('task-busy', `Task ${task} is just being started; Temporal does not know it yet.`, {
+    kept: 'The task is as it was.',
+    next: 'Try again in half a minute; a start that never comes about is given up by then.',
+    cause,
+  });
+}
+
+/** The call that starts a workflow ran out of time. */
+export function unsure(task: string, cause: unknown): LonghaulError {
+  return new LonghaulError('temporal-unreachable', `Temporal did not say in time whether task ${task} was started.`, {
+    kept: 'If it was, it goes on; if not, it ends by itself within a minute of Temporal being back.',
+    next: `Look at \`longhaul show ${task}\` before you start it again.`,
+    cause,
+  });
+}

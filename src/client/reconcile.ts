@@ -1,0 +1,65 @@
+import type { TaskEvent } from '../domain/events.js';
+import { isOpen, OPEN_STATUSES, type Outcome } from '../domain/outcomes.js';
+import type { Journal, TaskRow } from '../journal/journal.js';
+
+/** A task's workflow. A `closed` one that is open in the journal ended without writing its end there. */
+export type WorkflowState =
+  | { state: 'open' }
+  | { state: 'absent' }
+  | { state: 'closed'; run: string; how: 'cancelled' | 'failed' };
+
+export interface Reconciler {
+  journal: Pick<Journal, 'appendIfOpen' | 'totals' | 'listTasks'>;
+  /** Tasks of other servers are left alone. */
+  server: string;
+  look(task: string): Promise<WorkflowState>;
+}
+
+/** A row is written before its workflow is started: so long it may have none, ms. */
+const STARTING_MS = 30_000;
+
+/**
+ * Ends a task in the journal whose workflow has ended or is gone: terminated from outside, or never started because the
+ * client was killed. Two that do it at once write it once.
+ *
+ * @param row as read before the look: when its status has changed since, nothing is done
+ * @returns whether the task was ended by this call
+ */
+export async function reconcile({ journal, server, look }: Reconciler, row: TaskRow): Promise<boolean> {
+  if (!isOpen(row.status) || row.server !== server) return false;
+  if (row.status === 'starting' && Date.now() - row.since < STARTING_MS) return false;
+  const found = await look(row.task);
+  if (found.state === 'open') return false;
+  const { usage, cost } = await journal.totals(row.task);
+  const events: TaskEvent[] = [
+    { type: 'say', say: 'info', text: explanation(found) },
+    { type: 'closed', outcome: outcomeOf(found), totals: { turns: row.turns, usage, cost } },
+  ];
+  const key = `reconciled:${found.state === 'absent' ? 'none' : found.run}:${row.since}`;
+  return journal.appendIfOpen(
+    row.task,
+    row.since,
+    events.map((event, at) => ({ key: `${key}:${at}`, event })),
+  );
+}
+
+/** {@link reconcile} for all open tasks. Those that Temporal says nothing of now are left for the next time. */
+export async function reconcileAll(reconciler: Reconciler): Promise<void> {
+  for (const row of await reconciler.journal.listTasks({ statuses: [...OPEN_STATUSES] })) {
+    await reconcile(reconciler, row).catch(() => undefined);
+  }
+}
+
+type Ended = Exclude<WorkflowState, { state: 'open' }>;
+
+function explanation(found: Ended): string {
+  if (found.state === 'absent') return 'Temporal has no workflow of this task, so it has ended.';
+  return found.how === 'cancelled'
+    ? 'The workflow of this task was terminated from outside, so it has ended.'
+    : 'The workflow of this task has ended without writing its end.';
+}
+
+function outcomeOf(found: Ended): Outcome {
+  if (found.state === 'absent' || found.how === 'cancelled') return { outcome: 'cancelled' };
+  return { outcome: 'failed', class: 'internal', message: explanation(found) };
+}
