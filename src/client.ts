@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { beingStarted, inUse, unsure } from './client/errors.js';
+import { inUse, unsure } from './client/errors.js';
+import { explain, failureOf } from './client/explain.js';
+import { followUpInput } from './client/follow-up.js';
+import { openAsks } from './client/open-asks.js';
 import { checkText, newTaskId } from './client/requests.js';
-import type { CallFailure, TemporalTasks } from './client/temporal-tasks.js';
+import type { TemporalTasks } from './client/temporal-tasks.js';
 import { type Answer, type Ask, MAX_INLINE_ANSWER } from './domain/asks.js';
 import { LonghaulError } from './domain/errors.js';
 import { isOpen } from './domain/outcomes.js';
 import { type ApprovalPolicy, DEFAULT_APPROVALS } from './domain/policy.js';
 import { TASK_QUEUE } from './domain/queues.js';
 import type { AnswerReply, SendReply } from './domain/replies.js';
-import type { CarriedState, TaskInput, TaskLimits, TaskSettings } from './domain/task.js';
+import type { TaskInput, TaskLimits, TaskSettings } from './domain/task.js';
 import { oneLine } from './domain/text.js';
 import { type Journal, type TaskRow, WorkspaceInUse } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
@@ -161,19 +164,8 @@ export class TaskClient {
   }
 
   /** Open asks, oldest first, as the task log has them. */
-  async openAsks(task: string): Promise<Ask[]> {
-    const open = new Map<string, Ask>();
-    for (let after = 0; ; ) {
-      const events = await this.journal.readEvents(task, after, 1_000);
-      for (const { event } of events) {
-        if (event.type === 'ask') open.set(event.ask.id, event.ask);
-        if (event.type === 'ask_closed') open.delete(event.ask);
-        if (event.type === 'closed') open.clear();
-      }
-      const last = events.at(-1);
-      if (!last) return [...open.values()];
-      after = last.seq;
-    }
+  openAsks(task: string): Promise<Ask[]> {
+    return openAsks(this.journal, task);
   }
 
   /**
@@ -196,7 +188,7 @@ export class TaskClient {
     } catch (err) {
       const { kind } = await failureOf(err);
       if (kind === 'ended') await this.settle(task);
-      if (kind !== 'timeout') throw await this.explain(task, err);
+      if (kind !== 'timeout') throw await explain(this.journal, task, err);
       await temporal.signal(task, 'answer', full);
       return { ask: full.ask, state: 'left' };
     }
@@ -218,7 +210,7 @@ export class TaskClient {
         const failure = await failureOf(err);
         if (failure.kind === 'ended' && (await this.followUp(task, text))) return { state: 'follow_up' };
         const closing = failure.kind === 'refused' && failure.type === 'TaskClosing';
-        if (!(closing || failure.kind === 'ended') || Date.now() > until) throw await this.explain(task, err);
+        if (!(closing || failure.kind === 'ended') || Date.now() > until) throw await explain(this.journal, task, err);
       }
     }
   }
@@ -234,7 +226,7 @@ export class TaskClient {
     try {
       await temporal.cancel(task);
     } catch (err) {
-      throw await this.explain(task, err);
+      throw await explain(this.journal, task, err);
     }
   }
 
@@ -306,18 +298,9 @@ export class TaskClient {
   private async followUp(task: string, text: string): Promise<boolean> {
     const row = await this.closedTask(task);
     if (!row) return false;
-    const input = JSON.parse(row.input) as TaskInput;
-    const state = JSON.parse(row.carried) as CarriedState;
-    state.messages.push({ as: 'user_message', text: await this.journal.putBlob(text) });
-    const { maxTimeMs } = input.settings.limits;
-    const now = Date.now();
-    const renewed = maxTimeMs === undefined ? {} : { deadlineAt: now + maxTimeMs };
-    const next: CarriedState = { ...state, ...renewed, startedAt: now, mistakes: 0, followUp: true };
-    const { maxTurns } = input.settings.limits;
-    if (maxTurns !== undefined) input.settings.limits.maxTurns = state.turns + maxTurns;
-    next.notices = [...state.notices, 'follow_up'];
+    const input = followUpInput(row, await this.journal.putBlob(text), Date.now());
     if (!(await this.taking(() => this.journal.reopenTask(task)))) return false;
-    await this.startRun({ ...input, state: next }, row.title);
+    await this.startRun(input, row.title);
     return true;
   }
 
@@ -334,56 +317,6 @@ export class TaskClient {
       next: 'Start a new task with `longhaul run`.',
     });
   }
-
-  /** What a failed call means for people. */
-  private async explain(task: string, cause: unknown): Promise<unknown> {
-    const failure = await failureOf(cause);
-    switch (failure.kind) {
-      case 'refused':
-        return this.refusal(task, failure, cause);
-      case 'timeout':
-        return new LonghaulError('service-busy', `No worker answered for task ${task}.`, {
-          kept: 'The task; nothing was sent.',
-          next: 'Start a worker (`longhaul up`), then send it again.',
-          cause,
-        });
-      case 'ended': {
-        const row = await this.journal.getTask(task);
-        if (!row) return new LonghaulError('task-not-found', `There is no task ${task}.`, { cause });
-        if (isOpen(row.status)) return beingStarted(task, cause);
-        return new LonghaulError('task-closed', `Task ${task} has ended.`, {
-          next: `Take it up again with \`longhaul send ${task} "…"\`.`,
-          cause,
-        });
-      }
-      case 'other':
-        return cause;
-    }
-  }
-
-  private async refusal(task: string, { type, message }: Refused, cause: unknown): Promise<LonghaulError> {
-    switch (type) {
-      case 'AskRefused': {
-        const open = (await this.openAsks(task)).map(({ id }) => id).join(', ');
-        const next =
-          open === '' ? 'Nothing needs an answer now.' : `Open asks: ${open} (see \`longhaul show ${task}\`).`;
-        return new LonghaulError('ask-refused', message, { kept: 'The task is as it was.', next, cause });
-      }
-      case 'TaskBusy':
-        return new LonghaulError('task-busy', message, { kept: 'The messages that wait.', cause });
-      case 'TaskClosing':
-        return new LonghaulError('task-closing', message, { cause });
-      case 'BadMessage':
-        return new LonghaulError('bad-answer', message, { cause });
-    }
-  }
-}
-
-type Refused = Extract<CallFailure, { kind: 'refused' }>;
-
-async function failureOf(err: unknown): Promise<CallFailure> {
-  const { callFailure } = await import('./client/temporal-tasks.js');
-  return callFailure(err);
 }
 
 function pause(ms: number): Promise<void> {

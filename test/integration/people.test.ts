@@ -69,6 +69,30 @@ describe('people', () => {
     expect(await result(bySignal.task)).toContain('just spaces');
   });
 
+  it("takes an answer by the request that Temporal's own page sends", async () => {
+    const { task, reply } = await waitingTask();
+    const { ui, namespace } = world.server;
+    const page = await fetch(`${ui}/api/v1/settings`);
+    const cookie = page.headers
+      .getSetCookie()
+      .map((one) => one.split(';')[0])
+      .join('; ');
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
+    const answer = await fetch(`${ui}/api/v1/namespaces/${namespace}/workflows/${task}/update/answer`, {
+      method: 'POST',
+      headers: { cookie, 'x-csrf-token': /_csrf=([^;]+)/.exec(cookie)?.[1] ?? '', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        waitPolicy: { lifecycleStage: 'UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED' },
+        request: {
+          meta: { updateId: 'from-the-page' },
+          input: { args: { payloads: [{ metadata: { encoding: base64('json/plain') }, data: base64(reply) }] } },
+        },
+      }),
+    });
+    expect(answer.status, await answer.clone().text()).toBe(200);
+    expect(await result(task)).toContain('tabs');
+  });
+
   it('refuses stale ids, garbage and answers to nothing, and loses nothing', async () => {
     const { task, client, ask } = await waitingTask();
     const update = (input: string) =>
