@@ -206,7 +206,7 @@ test('of eight processes that create a task in one folder one does, also behind 
     }),
   );
   expect(ends.sort()).toEqual([0, 9, 9, 9, 9, 9, 9, 9]);
-  expect((await journal.listTasks()).filter(({ workspace }) => workspace === '/work/one')).toHaveLength(1);
+  expect((await journal.listTasks()).filter(({ workspace }) => workspace === '/projects/one')).toHaveLength(1);
 });
 
 test('an append that is for an open task in a certain status is nothing when that has changed', async () => {

@@ -21,7 +21,7 @@ async function appendMany(count: number): Promise<void> {
 /** In the one folder; exit code 9 when it is taken. */
 async function createTask(): Promise<void> {
   try {
-    await journal.createTask({ task, workspace: '/work/one', model: 'm', title: 't', input: '{}' });
+    await journal.createTask({ task, workspace: '/projects/one', model: 'm', title: 't', input: '{}' });
   } catch (err) {
     if (!(err instanceof WorkspaceInUse)) throw err;
     process.exitCode = 9;

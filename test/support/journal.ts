@@ -29,7 +29,7 @@ export async function testJournal(options: Partial<OpenOptions> = {}): Promise<J
 }
 
 export function taskOf(task: string) {
-  return { task, workspace: `/work/space/${task}`, model: 'm', title: 'Fix it', input: '{"v":1}' };
+  return { task, workspace: `/projects/${task}`, model: 'm', title: 'Fix it', input: '{"v":1}' };
 }
 
 export function say(text: string): SayEvent {
