@@ -34,10 +34,10 @@ export interface RunWorkerOptions {
   env: NodeJS.ProcessEnv;
 }
 
-/** A host whose lease has run out has no worker (design.md 8). */
+/** A host whose lease has run out has no worker. */
 const LEASE_TTL_MS = 10_000;
 const LEASE_RENEW_MS = 3_000;
-/** design.md 5: at start and every 10 s. */
+/** Also at start. */
 const SWEEP_MS = 10_000;
 const RECONCILE_MS = 30_000;
 const CHECK_JOURNAL_MS = 3_000;
@@ -67,7 +67,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
       identity: `longhaul-${role}@${host}:${process.pid}`,
       ...workOf(role, createActivities({ journal, home, env })),
       maxConcurrentActivityTaskExecutions: 1_000,
-      // A cancel is learned from a heartbeat's answer, so heartbeats must not be held back; both in design.md 4.
+      // A cancel is learned from a heartbeat's answer, so heartbeats must not be held back.
       maxHeartbeatThrottleInterval: '1s',
       defaultHeartbeatThrottleInterval: '1s',
       stickyQueueScheduleToStartTimeout: '1s',

@@ -11,8 +11,10 @@ import type { ActivityDeps } from './context.js';
 import { PartialWriter } from './partial-writer.js';
 import { prepareBlock } from './prepare-call.js';
 
-/** A complete call is announced when the next block begins, or after this long (design.md 4.3): by then a stop reason
- * that says "cut" would have come. */
+/**
+ * A complete call is announced when the next block begins, or after this long: by then a stop reason that says "cut"
+ * would have come.
+ */
 const ANNOUNCE_MS = 15;
 /** Characters a token has on average: for what a broken stream has cost. */
 const CHARS_PER_TOKEN = 4;

@@ -1,7 +1,7 @@
 import type { PreparedCall } from '../domain/calls.js';
 import type { CallPage } from '../domain/turn.js';
 
-/** Bytes of calls that travel in one payload (design ceiling: 4 KB a payload). */
+/** Bytes of calls that travel in one payload (a payload has 4 KB at most). */
 const PAGE_BYTES = 3_000;
 
 /** As many calls as one payload carries, at least one. */

@@ -1,7 +1,7 @@
 import type { Partial } from '../domain/events.js';
 import type { Journal } from '../journal/journal.js';
 
-/** Text is shown at most this often after the first piece (task.md 3.5). */
+/** Text is shown at most this often after the first piece; the original's cadence for a local host. */
 const FLUSH_MS = 40;
 
 /**

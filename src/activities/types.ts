@@ -8,7 +8,7 @@ import type { CallPage, StreamInput, StreamResult, TaskRef, ToolInput } from '..
 
 /** Activities that touch the workspace, so they run on the host that owns it. */
 export interface HostActivities {
-  /** Asks the model and stores its answer; see design.md 4. */
+  /** Asks the model and stores its answer; see docs/how-it-works.md. */
   streamModel(input: StreamInput): Promise<StreamResult>;
   /** Runs one call, or finds out what became of an earlier execution of it. */
   runTool(input: ToolInput): Promise<ToolRun>;

@@ -18,7 +18,7 @@ export function readBlobRef(value: unknown): BlobRef | undefined {
   return typeof bytes === 'number' && bytes >= 0 ? { blob, bytes } : undefined;
 }
 
-/** Text up to this many UTF-8 bytes may travel by value in a workflow payload (design ceiling: 4 KB a payload). */
+/** Text up to this many UTF-8 bytes may travel by value in a workflow payload (a payload has 4 KB at most). */
 export const INLINE_TEXT_BYTES = 1024;
 
 /** One block of a model's answer, in the order and form in which it has to be sent back. */

@@ -1,7 +1,7 @@
 import type { CallProblem, TextRef } from './blocks.js';
 import type { CallKey } from './ids.js';
 
-/** What a crash means for a tool (design: effects). */
+/** What a crash means for a tool (docs/tools.md). */
 export type EffectClass = 'pure' | 'checkable' | 'attachable' | 'opaque' | 'control';
 
 /** What has to be allowed before a call may run. `outside`: its real path is not inside the workspace. */

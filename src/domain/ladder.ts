@@ -3,9 +3,9 @@ import { isTransient, type ProviderFailure } from './failures.js';
 /** What the workflow does after a failed model request. `parked` waits are long, and a person can cut them short. */
 export type LadderStep = { step: 'retry'; delayMs: number } | { step: 'park'; delayMs: number } | { step: 'ask' };
 
-/** Automatic retries before a task is parked (task.md 2.15). */
+/** Automatic retries before a task is parked; the original asks a person after as many. */
 export const MAX_RETRIES = 3;
-/** Delays of the automatic retries (task.md 2.10). */
+/** Delays of the automatic retries, as in the original. */
 const RETRY_MS = [2_000, 4_000, 8_000];
 /** A wait the provider asks for that is longer than this is shown as parked. */
 const PARK_FROM_MS = 60_000;

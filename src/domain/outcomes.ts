@@ -25,7 +25,7 @@ export type TaskResult = Outcome & { totals: Totals };
 /** What `run` and `attach` report: an outcome, or that they left while the task waits for a person. */
 export type RunOutcome = Outcome | { outcome: 'needs_human'; ask: string; question: string };
 
-/** Exit codes of the command line (design: command line). */
+/** Exit codes of the command line (docs/cli.md). */
 export const EXIT = {
   completed: 0,
   failed: 1,

@@ -22,9 +22,9 @@ export interface ModelInfo {
 }
 
 export const DEFAULT_MODEL = 'claude-sonnet-5';
-/** Input tokens from which the long-context price applies (subagents.md 9.10). */
+/** Input tokens from which the long-context price applies, as in the original's table. */
 const LONG_CONTEXT = 200_000;
-/** anthropic-beta header of the 1M window (subagents.md 9.2). */
+/** `anthropic-beta` header of the 1M window. */
 const BETA_1M = 'context-1m-2025-08-07';
 
 const price = (i: number, out: number, cacheWrite: number, cacheRead: number): Price => ({
@@ -39,7 +39,7 @@ const OPUS = price(5, 25, 6.25, 0.5);
 const OLD_OPUS = price(15, 75, 18.75, 1.5);
 const FABLE = price(10, 50, 12.5, 1);
 
-/** Window 200k for all; price table of subagents.md 9.10. [max output tokens, price] */
+/** Window 200k for all; prices as in Cline 4.0.10. [max output tokens, price] */
 const TABLE: Record<string, [number, Price]> = {
   'claude-sonnet-5': [128_000, price(2, 10, 2.5, 0.2)],
   'claude-sonnet-4-6': [64_000, SONNET],

@@ -59,7 +59,7 @@ export interface ToolOutcome {
   text: string;
   /** One line for people. */
   excerpt?: string;
-  /** Counts as a mistake of the model (task.md 2.1). */
+  /** Counts as a mistake of the model: a missing parameter, a file that is not there, a diff that does not fit. */
   mistake?: boolean;
   /** People should read this page about it: said as an `error` event beside the result. */
   slug?: ErrorSlug;

@@ -1,7 +1,7 @@
 import { ActivityCancellationType, type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import type { ControlActivities, HostActivities } from '../activities/types.js';
 
-/** A worker that says nothing for this long is taken for dead (design.md 4, "Being told"). */
+/** A worker that says nothing for this long is taken for dead: it beats every second. */
 const HEARTBEAT_TIMEOUT = '15s';
 
 /** Temporal's retries serve lost workers only: for ever, every second. Provider errors are results, not failures. */

@@ -5,7 +5,7 @@ import { stowMessages } from './answers.js';
 import { throwIfCancelled } from './cancel.js';
 import type { Task } from './state.js';
 
-/** Replay after a restart stays near 1.5 s up to here (design.md 4.7). */
+/** Replay after a restart stays near 1.5 s up to here, as measured. */
 const MAX_EVENTS = 1_500;
 
 /** A run has grown enough that the next step belongs to a new one. */

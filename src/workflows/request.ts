@@ -20,7 +20,7 @@ export interface Answered {
 export type RequestEnd = Answered | { gaveUp: ProviderFailure };
 
 /**
- * Gets the answer of one turn: the ladder of design.md 4, "Errors and retries". One claim a try; every wait is a durable
+ * Gets the answer of one turn: the ladder of docs/how-it-works.md. One claim a try; every wait is a durable
  * timer, and long ones are asks that a person can cut short.
  *
  * @param onTurn called with the turn's key and its inbox before each request is sent under a new key

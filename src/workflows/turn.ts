@@ -14,7 +14,7 @@ import type { Task } from './state.js';
 /** What a turn leaves: go on, hand over to a new run in the middle of it, or the task's outcome. */
 export type TurnOutcome = { next: 'turn' | 'hand_over' } | { next: 'end'; outcome: Outcome };
 
-/** Waits after an answer without content (task.md 2.15), then a person is asked. */
+/** Waits after an answer without content, as in the original; then a person is asked. */
 const EMPTY_RETRY_MS = [2_000, 4_000, 8_000];
 
 /** One turn: an answer of the model, the calls in it, their results; or the rest of a turn that another run began. */

@@ -9,7 +9,7 @@ import { readService } from '../../src/service/up.js';
 import { ROOT, runCli } from '../support/world.js';
 
 const CALLS = 400;
-/** Ceilings of design.md 3. */
+/** Ceilings of what a task may put into Temporal's history, bytes. */
 const MAX_PAYLOAD = 4_096;
 const MAX_HANDED_OVER = 8_192;
 const MAX_EVENTS_A_TURN = 25;
