@@ -1,9 +1,9 @@
 import { TaskClient } from '../client.js';
 import { isOpen } from '../domain/outcomes.js';
+import { LogState, storedEvents } from '../journal/log-state.js';
 import { HumanView } from './human-view.js';
 import type { Io } from './io.js';
 import { JsonView } from './json-view.js';
-import { LogState, storedEvents } from './log-state.js';
 import { StopSignals } from './signals.js';
 import { requireTask } from './task-row.js';
 import type { View } from './view.js';

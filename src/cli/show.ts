@@ -1,8 +1,8 @@
 import { TaskClient } from '../client.js';
 import { isOpen } from '../domain/outcomes.js';
+import { LogState, storedEvents } from '../journal/log-state.js';
 import { askLines, howToAnswer } from './asking.js';
 import { type Io, painter, printJson, printLine } from './io.js';
-import { LogState, storedEvents } from './log-state.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { requireTask, shownStatus, uiPage } from './task-row.js';
 import { taskJson } from './tasks.js';

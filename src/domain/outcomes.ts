@@ -1,4 +1,4 @@
-import type { BlobRef, TextRef } from './blocks.js';
+import type { TextRef } from './blocks.js';
 import type { Usage } from './usage.js';
 
 /** How a task ended. `needs_human` is no end: see {@link RunOutcome}. */
@@ -66,6 +66,3 @@ export const OPEN_STATUSES: readonly TaskStatus[] = [
 export function isOpen(status: TaskStatus): boolean {
   return OPEN_STATUSES.includes(status);
 }
-
-/** A prompt, message or answer that a client has put into the journal. */
-export type StoredText = BlobRef;

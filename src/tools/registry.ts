@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { OfferedTool } from '../model/request.js';
 import { askFollowupQuestion } from './ask-followup-question.js';
 import { attemptCompletion } from './attempt-completion.js';
 import { executeCommand } from './execute-command.js';
@@ -25,13 +26,6 @@ export function findTool(name: string): Tool | undefined {
   return tools.find((tool) => tool.name === name);
 }
 
-/** A tool as the Messages API takes it. */
-export interface OfferedTool {
-  name: string;
-  description: string;
-  input_schema: { type: 'object'; [keyword: string]: unknown };
-}
-
 /** Nobody is there to answer under yolo. */
 const NOT_UNDER_YOLO = new Set([askFollowupQuestion.name]);
 
@@ -47,7 +41,16 @@ export function offeredTools({ yolo }: { yolo: boolean }): OfferedTool[] {
     .map((tool) => ({ name: tool.name, description: tool.description, input_schema: inputSchemaOf(tool) }));
 }
 
+/** Every request offers the tools, and their schemas never change. */
+const schemas = new Map<string, OfferedTool['input_schema']>();
+
 function inputSchemaOf(tool: Tool): OfferedTool['input_schema'] {
+  const schema = schemas.get(tool.name) ?? makeSchema(tool);
+  schemas.set(tool.name, schema);
+  return schema;
+}
+
+function makeSchema(tool: Tool): OfferedTool['input_schema'] {
   const schema = z.toJSONSchema(tool.schema.extend({ task_progress: taskProgress }), {
     override: ({ jsonSchema }) => {
       // Bounds that only say "a number JavaScript can hold" tell the model nothing.

@@ -11,10 +11,17 @@ export async function toRef(task: Task, answer: Answer): Promise<TextRef | undef
 }
 
 /** Moves a longer text into the journal. */
-export async function shortened(task: Task, text: TextRef): Promise<TextRef> {
-  // A UTF-16 unit is at most three bytes of UTF-8.
-  if (!('text' in text) || text.text.length * 3 <= INLINE_TEXT_BYTES) return text;
-  return control.storeText({ ...task.ref, text: text.text });
+async function shortened(task: Task, text: TextRef): Promise<TextRef> {
+  return isLong(text) ? control.storeText({ ...task.ref, text: text.text }) : text;
+}
+
+/** By value, and too long to be handed on so. A UTF-16 unit is at most three bytes of UTF-8. */
+function isLong(text: TextRef): text is { text: string } {
+  return 'text' in text && text.text.length * 3 > INLINE_TEXT_BYTES;
+}
+
+export function hasLongMessage(task: Task): boolean {
+  return task.carried.messages.some(({ text }) => isLong(text));
 }
 
 /** Waiting texts travel by reference. */

@@ -1,7 +1,7 @@
 import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { TaskResult } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
-import { stowMessages } from './answers.js';
+import { hasLongMessage, stowMessages } from './answers.js';
 import { throwIfCancelled } from './cancel.js';
 import type { Task } from './state.js';
 
@@ -21,12 +21,8 @@ export function handOverDue(): boolean {
 export async function handOver(task: Task): Promise<never> {
   await stowMessages(task);
   await condition(allHandlersFinished);
-  while (hasLongText(task)) await stowMessages(task);
+  while (hasLongMessage(task)) await stowMessages(task);
   throwIfCancelled();
   const input: TaskInput = { ...task.input, state: task.carried };
   return continueAsNew<(input: TaskInput) => Promise<TaskResult>>(input);
-}
-
-function hasLongText(task: Task): boolean {
-  return task.carried.messages.some(({ text }) => 'text' in text && text.text.length > 400);
 }

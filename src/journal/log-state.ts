@@ -1,6 +1,6 @@
 import type { AskEvent, ClosedEvent, StoredEvent } from '../domain/events.js';
 import { isOpen } from '../domain/outcomes.js';
-import type { Journal } from '../journal/journal.js';
+import type { Journal } from './journal.js';
 
 const PAGE = 500;
 
