@@ -8,6 +8,7 @@ import { Superseded, type TurnRow, type UsageRow } from '../journal/journal.js';
 import { AnswerReader, type ReaderOutput } from '../model/answer-reader.js';
 import { costOf, type ModelInfo } from '../model/prices.js';
 import type { ActivityDeps } from './context.js';
+import type { EarlyCalls } from './early-calls.js';
 import { PartialWriter } from './partial-writer.js';
 import { prepareBlock } from './prepare-call.js';
 
@@ -47,6 +48,7 @@ export class Attempt {
   constructor(
     private readonly input: StreamInput,
     private readonly deps: ActivityDeps,
+    private readonly early: EarlyCalls,
     readonly number: number,
     private readonly model: ModelInfo,
     private readonly inputEstimate: number,
@@ -145,10 +147,11 @@ export class Attempt {
 
   private async announce(held: HeldCall): Promise<void> {
     await this.storeCall(held);
-    if (held.call.problem !== undefined || ++this.announced > MAX_ANNOUNCED) return;
+    if (held.call.problem !== undefined) return;
     const { turn } = this.input;
     await this.deps.journal.commitTurn(turn, this.number).catch((err: unknown) => this.giveUp(err));
     this.committed = true;
+    if (this.early.take(held.call, held.block.input) || ++this.announced > MAX_ANNOUNCED) return;
     this.signal({ turn, attempt: this.number, call: held.call });
   }
 
@@ -156,7 +159,13 @@ export class Attempt {
   private signal(ready: CallReady): void {
     const { client, info } = Context.current();
     const { workflowId = this.input.task } = info.workflowExecution ?? {};
-    this.signalling = this.signalling.then(() => client.workflow.getHandle(workflowId).signal('callReady', ready));
+    const handle = client.workflow.getHandle(workflowId);
+    this.signalling = this.signalling.then(async () => {
+      // it may change what the calls before it read
+      await this.early.settle();
+      const ran = this.early.tell();
+      await handle.signal('callReady', { ...ready, ...(ran.length > 0 && { ran }) });
+    });
     this.signalling.catch(() => undefined);
   }
 

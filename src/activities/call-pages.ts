@@ -1,12 +1,12 @@
-import type { PreparedCall } from '../domain/calls.js';
+import type { AnswerCall } from '../domain/calls.js';
 import type { CallPage } from '../domain/turn.js';
 
 /** Bytes of calls that travel in one payload (a payload has 4 KB at most). */
 const PAGE_BYTES = 3_000;
 
 /** As many calls as one payload carries, at least one. */
-export function firstPage(calls: readonly PreparedCall[]): CallPage {
-  const page: PreparedCall[] = [];
+export function firstPage(calls: readonly AnswerCall[]): CallPage {
+  const page: AnswerCall[] = [];
   let bytes = 0;
   for (const call of calls) {
     bytes += Buffer.byteLength(JSON.stringify(call));

@@ -7,6 +7,7 @@ import { homePaths } from '../settings/paths.js';
 import { removeLeftTemp } from '../workspace/atomic-write.js';
 import { firstPage } from './call-pages.js';
 import type { ActivityDeps } from './context.js';
+import { storedRun } from './run-tool.js';
 import type { CloseInput } from './types.js';
 
 /** Appends to the task log; a repeated execution appends nothing. */
@@ -25,7 +26,12 @@ export async function listCalls(
   { journal }: ActivityDeps,
 ): Promise<CallPage> {
   const row = await journal.getTurn(input.turn);
-  return firstPage((row?.calls ?? []).filter((call) => call.block >= input.from));
+  const left = (row?.calls ?? []).filter((call) => call.block >= input.from);
+  const known = left.map(async (call) => {
+    const ran = await storedRun(call.call, journal);
+    return ran ? { block: call.block, ran } : call;
+  });
+  return firstPage(await Promise.all(known));
 }
 
 export async function storeText(input: TaskRef & { text: string }, { journal }: ActivityDeps): Promise<TextRef> {

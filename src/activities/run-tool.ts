@@ -1,10 +1,12 @@
 import { Context } from '@temporalio/activity';
-import type { ToolRun } from '../domain/calls.js';
-import type { TaskEvent } from '../domain/events.js';
+import type { PreparedCall, ToolRun } from '../domain/calls.js';
+import type { CallKey } from '../domain/ids.js';
 import { isApproved } from '../domain/policy.js';
 import { cut, oneLine } from '../domain/text.js';
 import type { ToolInput } from '../domain/turn.js';
-import { Superseded, type ToolResultRow } from '../journal/journal.js';
+import { type Journal, Superseded, type ToolResultRow } from '../journal/journal.js';
+import type { NewEvent } from '../journal/log.js';
+import { outputStream } from '../journal/streams.js';
 import { homePaths } from '../settings/paths.js';
 import { findTool, parseArguments } from '../tools/registry.js';
 import { type Prepared, type RunContext, type Tool, ToolError, type ToolOutcome } from '../tools/tool.js';
@@ -14,80 +16,127 @@ import { callBlock } from './prepare-call.js';
 /** Longest text of a result that the task log shows; the whole of it is in the conversation. */
 const MAX_SHOWN = 16_000;
 
+/** ms after which the log says that a call has begun; a quicker one is said to have begun with its result. */
+const SAY_BEGUN_MS = 100;
+
 /**
  * Runs one call, once: a result that is stored already is returned; an execution that began before a crash is taken up
  * by the tool according to its effect class. The result is stored before the workflow hears of it.
  */
 export async function runTool(input: ToolInput, deps: ActivityDeps): Promise<ToolRun> {
   const { journal } = deps;
-  const stored = await journal.getResult(input.call);
-  if (stored) return summaryOf(stored);
-  const tool = findTool(input.tool);
-  if (!tool) throw new Error(`There is no tool ${input.tool} in this worker.`);
-  const args = parseArguments(tool, (await callBlock(journal, input.call)).input);
-  if ('problem' in args) throw new Error(`The arguments of ${input.call} no longer parse: ${args.problem}`);
-
+  const stored = await storedRun(input.call, journal);
+  if (stored) return stored;
+  const { tool, args } = toolOf(input, (await callBlock(journal, input.call)).input);
   const started = Date.now();
   const execution = await journal.claimCall(input.task, input.call, dispatchOrder());
-  const outcome = await execute(tool, args.ok, input, execution, deps);
-  const text = outcome.text.trim() === '' ? '(no output)' : outcome.text;
-  const row: ToolResultRow = {
-    call: input.call,
-    status: outcome.status,
-    text: await journal.putText(text),
-    excerpt: oneLine(outcome.excerpt ?? text, 200),
-    mistake: outcome.mistake ?? false,
-  };
-  const say = tool.name === 'execute_command' ? 'command_output' : 'tool_result';
-  const shown = { call: input.call, tool: tool.name, status: outcome.status, text: cut(text, MAX_SHOWN) };
-  const events: TaskEvent[] = [{ type: 'say', say, ...shown, ms: Date.now() - started }];
-  if (outcome.slug !== undefined) events.push({ type: 'say', say: 'error', slug: outcome.slug, text: row.excerpt });
-  return summaryOf(await journal.putResult(row, events));
-}
-
-async function execute(
-  tool: Tool,
-  args: Record<string, unknown>,
-  input: ToolInput,
-  execution: number,
-  deps: ActivityDeps,
-): Promise<ToolOutcome> {
-  const { journal } = deps;
-  const { cancellationSignal: signal } = Context.current();
-  try {
+  const outcome = await outcomeOf(tool, async () => {
     // An intent is written after this check, and the file may no longer fit the call once it has been carried out.
     if ((await journal.getIntent(input.call)) === undefined) {
+      const { signal } = context(input, execution, deps);
       const prepared = await tool.prepare(args, { workspace: input.workspace, journal, signal });
       checkApproval(prepared, input);
-      await journal.append(input.task, [{ key: `${input.call}:start`, event: startEvent(tool, prepared, input) }]);
+      await journal.append(input.task, [begun(input, prepared.summary)]);
     }
-    const context: RunContext = {
-      task: input.task,
-      turn: input.turn,
-      call: input.call,
-      workspace: input.workspace,
-      journal,
-      execution,
-      policy: input.policy,
-      approved: input.approved,
-      commandsDir: homePaths(deps.home).commands,
-      signal,
-      stopKind,
-      partial: (piece) => {
-        const of = { task: input.task, turn: input.turn, stream: `${input.call}:out`, attempt: 0 };
-        void journal.addPartial({ ...of, ...piece }).catch(() => undefined);
-      },
-    };
-    return await tool.run(args, context);
+    return tool.run(args, context(input, execution, deps));
+  });
+  return store(input, outcome, Date.now() - started, [], deps);
+}
+
+/**
+ * Runs a call of a tool that is `early`, just prepared and allowed by the policy. It needs no claim: running it twice
+ * changes nothing, and the first result that is stored counts.
+ *
+ * @param args as the model gave them
+ */
+export async function runEarly(
+  call: PreparedCall,
+  args: Record<string, unknown>,
+  input: ToolInput,
+  deps: ActivityDeps,
+): Promise<ToolRun> {
+  const { tool, args: parsed } = toolOf(input, args);
+  const started = Date.now();
+  const say = begun(input, call.summary);
+  let said: Promise<unknown> | undefined;
+  const timer = setTimeout(() => {
+    said = deps.journal.append(input.task, [say]).catch(() => undefined);
+  }, SAY_BEGUN_MS);
+  try {
+    const outcome = await outcomeOf(tool, () => tool.run(parsed, context(input, 1, deps)));
+    await said;
+    return await store(input, outcome, Date.now() - started, [say], deps);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function toolOf(input: ToolInput, given: Record<string, unknown>): { tool: Tool; args: Record<string, unknown> } {
+  const tool = findTool(input.tool);
+  if (!tool) throw new Error(`There is no tool ${input.tool} in this worker.`);
+  const args = parseArguments(tool, given);
+  if ('problem' in args) throw new Error(`The arguments of ${input.call} no longer parse: ${args.problem}`);
+  return { tool, args: args.ok };
+}
+
+function context(input: ToolInput, execution: number, { journal, home }: ActivityDeps): RunContext {
+  const { task, turn, call, workspace, policy, approved } = input;
+  return {
+    task,
+    turn,
+    call,
+    workspace,
+    journal,
+    execution,
+    policy,
+    approved,
+    commandsDir: homePaths(home).commands,
+    signal: Context.current().cancellationSignal,
+    stopKind,
+    partial: (piece) => {
+      void journal.addPartial({ task, turn, stream: outputStream(call), attempt: 0, ...piece }).catch(() => undefined);
+    },
+  };
+}
+
+/** What a tool throws, as its outcome; an exception means that this execution is over but the call is not. */
+async function outcomeOf(tool: Tool, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
+  try {
+    return await run();
   } catch (err) {
     if (err instanceof ToolError) return { status: 'error', text: err.message, mistake: err.mistake };
-    if (err instanceof Superseded || signal.aborted) throw err;
+    if (err instanceof Superseded || Context.current().cancellationSignal.aborted) throw err;
     const code = (err as { code?: unknown }).code;
     if (err instanceof Error && typeof code === 'string' && err.name !== 'LonghaulError') {
       return { status: 'error', text: `${tool.name} failed: ${err.message}` };
     }
     throw err;
   }
+}
+
+async function store(
+  input: ToolInput,
+  outcome: ToolOutcome,
+  ms: number,
+  before: NewEvent[],
+  { journal }: ActivityDeps,
+): Promise<ToolRun> {
+  const { call, tool } = input;
+  const text = outcome.text.trim() === '' ? '(no output)' : outcome.text;
+  const row: ToolResultRow = {
+    call,
+    status: outcome.status,
+    text: await journal.putText(text),
+    excerpt: oneLine(outcome.excerpt ?? text, 200),
+    mistake: outcome.mistake ?? false,
+  };
+  const say = tool === 'execute_command' ? 'command_output' : 'tool_result';
+  const shown = { call, tool, status: outcome.status, text: cut(text, MAX_SHOWN) };
+  const events: NewEvent[] = [...before, { event: { type: 'say', say, ...shown, ms } }];
+  if (outcome.slug !== undefined) {
+    events.push({ event: { type: 'say', say: 'error', slug: outcome.slug, text: row.excerpt } });
+  }
+  return summaryOf(await journal.putResult(row, events));
 }
 
 /** The policy once more, where the effect happens: what was judged may since have become another file. */
@@ -99,11 +148,17 @@ function checkApproval(prepared: Prepared, input: ToolInput): void {
   throw new ToolError('Not carried out: it needs an approval that was not given.', false);
 }
 
-function startEvent(tool: Tool, prepared: Prepared, input: ToolInput): TaskEvent {
-  const say = tool.name === 'execute_command' ? 'command' : 'tool';
-  return { type: 'say', say, turn: input.turn, call: input.call, tool: tool.name, summary: prepared.summary };
+function begun({ turn, call, tool }: ToolInput, summary: string): NewEvent {
+  const say = tool === 'execute_command' ? 'command' : 'tool';
+  return { key: `${call}:start`, event: { type: 'say', say, turn, call, tool, summary } };
 }
 
-function summaryOf(row: ToolResultRow): ToolRun {
-  return { status: row.status, mistake: row.mistake, excerpt: row.excerpt };
+/** How a call went that has its result. */
+export async function storedRun(call: CallKey, journal: Journal): Promise<ToolRun | undefined> {
+  const stored = await journal.getResult(call);
+  return stored && summaryOf(stored);
+}
+
+function summaryOf({ status, mistake }: ToolResultRow): ToolRun {
+  return { status, mistake };
 }

@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { AnswerCall } from '../domain/calls.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { ProviderFailure } from '../domain/failures.js';
 import type { StreamInput, StreamResult } from '../domain/turn.js';
@@ -18,6 +19,7 @@ import { offeredTools } from '../tools/registry.js';
 import { Attempt } from './attempt.js';
 import { firstPage } from './call-pages.js';
 import { type ActivityDeps, dispatchOrder, stopKind } from './context.js';
+import { EarlyCalls } from './early-calls.js';
 import { gather } from './gather.js';
 
 /**
@@ -49,10 +51,16 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
     },
     dispatchOrder(),
   );
-  if (claim.claim === 'closed') return answered(claim.turn);
+  const early = new EarlyCalls(input, deps);
+  if (claim.claim === 'closed') {
+    await early.recall(claim.turn);
+    return answered(claim.turn, await early.finish(claim.turn));
+  }
   const started = { type: 'say', say: 'api_req_started', turn: input.turn, attempt: claim.attempt } as const;
   await journal.append(input.task, [{ event: { ...started, number: input.number, model: model.api } }]);
-  return stream(deps, new Attempt(input, deps, claim.attempt, model, request.inputEstimate), profile, request);
+  const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
+  const end = await stream(deps, attempt, profile, request);
+  return 'failure' in end ? { status: 'failed', ...end } : answered(end, await early.finish(end));
 }
 
 async function stream(
@@ -60,25 +68,25 @@ async function stream(
   attempt: Attempt,
   profile: Profile,
   request: ModelRequest,
-): Promise<StreamResult> {
+): Promise<TurnRow | Omit<Extract<StreamResult, { status: 'failed' }>, 'status'>> {
   const { cancellationSignal } = Context.current();
   const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([cancellationSignal, attempt.lost]));
   try {
     await readAnswer(attempt, requestEvents(profile, request, watchdog));
-    return answered(await attempt.close());
+    return await attempt.close();
   } catch (err) {
     if (attempt.lost.aborted || err instanceof Superseded) throw attempt.lostError(err);
     if (cancellationSignal.aborted) {
       if (stopKind() === 'detach') throw err;
-      return answered(await attempt.interrupt(INTERRUPTED));
+      return await attempt.interrupt(INTERRUPTED);
     }
     // The journal's own troubles are no word on the provider: another execution finds the turn as it is.
     if (LonghaulError.is(err)) throw err;
     const found = failureOf(err);
     const failure = { ...found, message: deps.secrets.hide(found.message) };
-    if (attempt.committed) return answered(await attempt.interrupt(INTERRUPTED_BY_ERROR));
+    if (attempt.committed) return await attempt.interrupt(INTERRUPTED_BY_ERROR);
     const { cost } = await attempt.retract(failure.message);
-    return { status: 'failed', attempt: attempt.number, failure, cost };
+    return { attempt: attempt.number, failure, cost };
   } finally {
     watchdog.stop();
     attempt.stop();
@@ -97,8 +105,8 @@ async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<Ans
   throw new RequestFailed({ class: 'cut', message: 'The stream ended before the answer was complete.' });
 }
 
-function answered(turn: TurnRow): StreamResult {
-  const { calls } = firstPage(turn.calls);
+function answered(turn: TurnRow, answerCalls: readonly AnswerCall[]): StreamResult {
+  const { calls } = firstPage(answerCalls);
   return {
     status: 'answered',
     head: turn.head,

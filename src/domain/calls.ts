@@ -40,11 +40,18 @@ export interface PreparedCall {
 /** How a call ended. Every call of an answer gets exactly one. */
 export type CallStatus = 'done' | 'error' | 'denied' | 'skipped' | 'interrupted' | 'unknown';
 
-/** What `runTool` tells the workflow; the result itself is in the journal. */
+/** How a call went, as far as the workflow wants to know; the result itself is in the journal. */
 export interface ToolRun {
   status: CallStatus;
   /** Counts towards the mistake limit. */
   mistake: boolean;
-  /** One line for people, at most 200 characters. */
-  excerpt: string;
 }
+
+/** A call that has its result already: the activity that streamed the answer has run it. */
+export interface RanCall {
+  block: number;
+  ran: ToolRun;
+}
+
+/** A call of an answer, in the workflow's hands. */
+export type AnswerCall = PreparedCall | RanCall;

@@ -1,5 +1,5 @@
 import type { TextRef } from './blocks.js';
-import type { CallStatus, PreparedCall } from './calls.js';
+import type { AnswerCall, CallStatus, PreparedCall, RanCall } from './calls.js';
 import type { ProviderFailure } from './failures.js';
 import type { CallKey, Head, TaskId, TurnKey } from './ids.js';
 import type { ApprovalPolicy } from './policy.js';
@@ -87,7 +87,7 @@ export type StreamResult =
       attempt: number;
       stop: StopReason;
       /** Calls in the answer's order, as many as fit; `callCount` says how many there are in all. */
-      calls: PreparedCall[];
+      calls: AnswerCall[];
       callCount: number;
       /** The answer holds text that is not blank. */
       hasText: boolean;
@@ -101,6 +101,8 @@ export interface CallReady {
   turn: TurnKey;
   attempt: number;
   call: PreparedCall;
+  /** Calls before it that have run already, as far as no signal has said so. */
+  ran?: RanCall[];
 }
 
 export interface ToolInput extends TaskRef {
@@ -114,7 +116,7 @@ export interface ToolInput extends TaskRef {
 
 /** One page of a turn's calls, from block `from` on. */
 export interface CallPage {
-  calls: PreparedCall[];
+  calls: AnswerCall[];
   /** Block number to ask for next; absent on the last page. */
   next?: number;
 }

@@ -71,8 +71,7 @@ export function callStore(ctx: Context) {
         if (found) return { stored: found, task: owner };
         if (events.length > 0) {
           if (owner === undefined) throw lost(`call ${row.call}`);
-          const append = events.map((event) => ({ event }));
-          await appendEvents(tx, owner, append);
+          await appendEvents(tx, owner, events);
         }
         await tx
           .insertInto('result')
@@ -83,7 +82,11 @@ export function callStore(ctx: Context) {
       wrote(ctx.db.path);
       if (task !== undefined) {
         await drop(ctx, task, { stream: outputStream(row.call) });
-        await dropEnded(ctx, task, events);
+        await dropEnded(
+          ctx,
+          task,
+          events.map((one) => one.event),
+        );
       }
       return stored;
     },

@@ -236,7 +236,7 @@ export interface Journal {
   /** Intents of the task's calls that never came to a result. */
   leftIntents(task: TaskId): Promise<string[]>;
   /** First write wins; returns what is stored, so that two executions report the same. */
-  putResult(row: ToolResultRow, events: TaskEvent[]): Promise<ToolResultRow>;
+  putResult(row: ToolResultRow, events: { key?: string; event: TaskEvent }[]): Promise<ToolResultRow>;
   getResult(call: CallKey): Promise<ToolResultRow | undefined>;
 
   /** Writes or renews the lease of a host; `ttlMs` from now. */

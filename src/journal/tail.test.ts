@@ -197,7 +197,7 @@ class Writer {
     const said = { type: 'say' as const, say: 'command_output' as const, call, tool: 'execute_command' };
     const event = { ...said, status: 'done' as const, text: 'run 2, done', ms: 1 };
     const row = { call, status: 'done' as const, text: { text: 'x' }, excerpt: 'x', mistake: false };
-    await this.journal.putResult(row, [event]);
+    await this.journal.putResult(row, [{ event }]);
     await this.journal.addPartial({ ...out, attempt: 3, offset: 0, text: 'too late' });
   }
 

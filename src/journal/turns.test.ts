@@ -185,12 +185,12 @@ test('the first result of a call stands, with its events once', async () => {
   const row = { call: 'u:0', status: 'done' as const, text: { text: 'out\0' }, excerpt: 'out', mistake: false };
   const said = { type: 'say' as const, say: 'tool_result' as const, call: 'u:0', tool: 'read_file' };
   const event = { ...said, status: 'done' as const, text: 'out', ms: 3 };
-  expect(await journal.putResult(row, [event])).toEqual(row);
-  expect(await journal.putResult({ ...row, status: 'interrupted' }, [event])).toEqual(row);
+  expect(await journal.putResult(row, [{ event }])).toEqual(row);
+  expect(await journal.putResult({ ...row, status: 'interrupted' }, [{ event }])).toEqual(row);
   expect(await journal.getResult('u:0')).toEqual(row);
   expect(await log(journal)).toEqual([event]);
   expect(await journal.getResult('none')).toBeUndefined();
-  await expect(journal.putResult({ ...row, call: 'x:0' }, [event])).rejects.toMatchObject({ slug: 'journal-lost' });
+  await expect(journal.putResult({ ...row, call: 'x:0' }, [{ event }])).rejects.toMatchObject({ slug: 'journal-lost' });
 });
 
 async function begun(): Promise<{ journal: Journal; home: string }> {

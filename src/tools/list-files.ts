@@ -20,6 +20,7 @@ export const listFiles: Tool<typeof schema> = {
   schema,
   aliases: { absolutePath: 'path' },
   effect: 'pure',
+  early: true,
 
   async prepare(args, ctx) {
     const target = await resolveInWorkspace(ctx.workspace, args.path);

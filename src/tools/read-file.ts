@@ -28,6 +28,7 @@ export const readFile: Tool<typeof schema> = {
   schema,
   aliases: { absolutePath: 'path' },
   effect: 'pure',
+  early: true,
 
   async prepare(args, ctx) {
     const target = await resolveInWorkspace(ctx.workspace, args.path);

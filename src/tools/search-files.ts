@@ -29,6 +29,7 @@ export const searchFiles: Tool<typeof schema> = {
   schema,
   aliases: { absolutePath: 'path' },
   effect: 'pure',
+  early: true,
 
   async prepare(args, ctx) {
     const target = await resolveInWorkspace(ctx.workspace, args.path);

@@ -77,6 +77,8 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   /** Other names that models use for a parameter: `{ given: ours }`. */
   aliases?: Readonly<Record<string, string>>;
   effect: EffectClass;
+  /** Only reads and ends within seconds: the activity that streams the answer runs it, without one of its own. */
+  early?: true;
   /** Resolves paths to real paths, decides what approval is needed, makes the preview. @throws ToolError for calls that can never run */
   prepare(args: z.infer<Schema>, ctx: PrepareContext): Promise<Prepared>;
   /** Not called for control tools, except attempt_completion's command. */

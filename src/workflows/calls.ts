@@ -1,4 +1,4 @@
-import type { PreparedCall } from '../domain/calls.js';
+import type { AnswerCall, PreparedCall, ToolRun } from '../domain/calls.js';
 import type { Outcome } from '../domain/outcomes.js';
 import { isApproved } from '../domain/policy.js';
 import type { TurnInProgress } from '../domain/task.js';
@@ -35,10 +35,12 @@ export class CallRunner {
     return this.progress.rejected || this.outcome !== undefined;
   }
 
-  async accept(call: PreparedCall): Promise<void> {
+  async accept(call: AnswerCall): Promise<void> {
     throwIfCancelled();
     if (call.block < this.progress.nextBlock) return;
-    if (call.problem !== undefined) {
+    if ('ran' in call) {
+      this.count(call.ran);
+    } else if (call.problem !== undefined) {
       this.task.carried.mistakes++;
     } else if (!this.stopped) {
       const free = call.effect === 'pure' && isApproved(call.approval, this.task.settings.policy);
@@ -129,8 +131,13 @@ export class CallRunner {
         ...(approved?.by === 'person' ? { approved: approvalOf(call) } : {}),
       },
     ]);
-    if (run.mistake) task.carried.mistakes++;
-    else if (run.status === 'done') task.carried.mistakes = 0;
+    this.count(run);
+  }
+
+  private count({ status, mistake }: ToolRun): void {
+    const { carried } = this.task;
+    if (mistake) carried.mistakes++;
+    else if (status === 'done') carried.mistakes = 0;
   }
 
   private note(verdict: Verdict): void {
