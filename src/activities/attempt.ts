@@ -4,7 +4,7 @@ import type { PreparedCall } from '../domain/calls.js';
 import { callKey } from '../domain/ids.js';
 import type { CallReady, StopReason, StreamInput } from '../domain/turn.js';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.js';
-import { Superseded, type TurnRow, type UsageRow } from '../journal/journal.js';
+import { type NewBlock, type NewResult, Superseded, type TurnRow, type UsageRow } from '../journal/journal.js';
 import { AnswerReader, type ReaderOutput } from '../model/answer-reader.js';
 import { costOf, type ModelInfo } from '../model/prices.js';
 import type { ActivityDeps } from './context.js';
@@ -76,25 +76,42 @@ export class Attempt {
       case 'block':
         return this.takeBlock(output.block, output.content);
       case 'stop':
+        // from here on it is known whether the last call is whole; it joins the answer at its end
+        clearTimeout(this.timer);
         this.stopReason = output.reason;
-        return this.settleHeld(output.reason === 'max_tokens');
+        return;
     }
   }
 
   /** The answer has ended as it should. */
   async close(): Promise<TurnRow> {
-    await this.settleHeld(this.stopReason === 'max_tokens');
-    for (const { block, content } of this.reader.unfinishedCalls()) await this.takeBlock(block, content);
-    return this.end(stopReasonOf(this.stopReason), []);
+    const whole = await this.takeLast();
+    const calls = whole ? [whole] : [];
+    for (const { content } of this.reader.unfinishedCalls()) {
+      if (content.type === 'tool_use') calls.push(await this.prepare(content));
+    }
+    let known = (_stands: boolean): void => undefined;
+    const counts = new Promise<boolean>((resolve) => {
+      known = resolve;
+    });
+    // the last call of an answer that only reads: its result is stored with the end of the answer
+    const early = whole !== undefined && this.early.take(whole.call, whole.block.input, counts);
+    const results = early ? await this.early.resultSoon(whole.call.block) : [];
+    try {
+      const row = await this.end(stopReasonOf(this.stopReason), [], calls, results);
+      known(true);
+      return row;
+    } finally {
+      known(false);
+    }
   }
 
   /** Keeps what is committed or was shown as text, and says in the conversation that the answer was stopped. */
   async interrupt(marker: string): Promise<TurnRow> {
-    this.held = undefined;
-    clearTimeout(this.timer);
-    await this.announcing;
+    if (this.stopReason === undefined) this.held = undefined;
+    const whole = await this.takeLast();
     for (const { block, text } of this.reader.unfinishedText()) await this.takeBlock(block, { type: 'text', text });
-    return this.end('interrupted', [{ type: 'text', text: marker }]);
+    return this.end('interrupted', [{ type: 'text', text: marker }], whole ? [whole] : []);
   }
 
   /** Gives the attempt up before anything of it was committed. */
@@ -111,29 +128,39 @@ export class Attempt {
     this.partials.stop();
   }
 
-  private async end(stop: StopReason, extra: AnswerBlock[]): Promise<TurnRow> {
-    await this.announcing;
+  private async end(
+    stop: StopReason,
+    extra: AnswerBlock[],
+    calls: HeldCall[],
+    results: NewResult[] = [],
+  ): Promise<TurnRow> {
     await this.partials.close();
-    return this.deps.journal.closeTurn(this.input.turn, this.number, { stop, usage: this.usageRow(), extra });
+    const blocks = calls.map(newBlock);
+    const usage = this.usageRow();
+    return this.deps.journal.closeTurn(this.input.turn, this.number, { stop, usage, blocks, extra, results });
   }
 
   private async takeBlock(index: number, content: AnswerBlock): Promise<void> {
     if (content.type !== 'tool_use') return this.store(index, content);
-    const { task, turn, workspace } = this.input;
-    const prepared = await prepareBlock(content, callKey(turn, index), { task, workspace }, this.deps.journal);
+    const prepared = await this.prepare(content);
     this.held = prepared;
     if (prepared.call.problem !== undefined) return;
     // A failure surfaces where `announcing` is awaited next.
     this.timer = setTimeout(() => void this.announceHeld().catch(() => undefined), ANNOUNCE_MS);
   }
 
-  /** A held call turns out to be whole, or cut; either way it joins the answer without a signal. */
-  private async settleHeld(cutShort: boolean): Promise<void> {
+  private prepare(content: ToolUseBlock): Promise<HeldCall> {
+    const { task, turn, workspace } = this.input;
+    return prepareBlock(content, callKey(turn, content.block), { task, workspace }, this.deps.journal);
+  }
+
+  /** A held call turns out to be whole, or cut; either way it joins the answer at its end, without a signal. */
+  private async takeLast(): Promise<HeldCall | undefined> {
     clearTimeout(this.timer);
     await this.announcing;
-    const held = this.held;
+    const { held } = this;
     this.held = undefined;
-    if (held) await this.storeCall(cutShort ? truncated(held) : held);
+    return held && this.stopReason === 'max_tokens' ? truncated(held) : held;
   }
 
   /** Commit point: from here on this answer counts, so the workflow may start the call. */
@@ -170,7 +197,7 @@ export class Attempt {
   }
 
   private storeCall(held: HeldCall): Promise<void> {
-    return this.put(held.block.block, { content: held.block, call: held.call });
+    return this.put(newBlock(held));
   }
 
   private async store(index: number, content: Exclude<AnswerBlock, ToolUseBlock>): Promise<void> {
@@ -179,16 +206,11 @@ export class Attempt {
     const say = content.type === 'text' ? 'text' : 'reasoning';
     const { turn } = this.input;
     const event = { type: 'say', say, turn, attempt: this.number, block: index, text: shown } as const;
-    await this.put(index, { content, ...(shown === '' ? {} : { say: event }) });
+    await this.put({ index, content, ...(shown === '' ? {} : { say: event }) });
   }
 
-  private async put(
-    index: number,
-    block: Omit<Parameters<ActivityDeps['journal']['putBlock']>[2], 'index'>,
-  ): Promise<void> {
-    await this.deps.journal
-      .putBlock(this.input.turn, this.number, { index, ...block })
-      .catch((err: unknown) => this.giveUp(err));
+  private async put(block: NewBlock): Promise<void> {
+    await this.deps.journal.putBlock(this.input.turn, this.number, block).catch((err: unknown) => this.giveUp(err));
   }
 
   private giveUp(err: unknown): never {
@@ -206,6 +228,10 @@ export class Attempt {
     const cost = costOf(this.model, usage);
     return { turn, attempt: this.number, model: this.model.api, usage, cost, estimated: !complete && output > 0 };
   }
+}
+
+function newBlock({ block, call }: HeldCall): NewBlock {
+  return { index: block.block, content: block, call };
 }
 
 function truncated({ block, call }: HeldCall): HeldCall {

@@ -1,16 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { AnswerCall, PreparedCall, RanCall } from '../domain/calls.js';
 import { isApproved } from '../domain/policy.js';
 import type { StreamInput } from '../domain/turn.js';
-import type { TurnRow } from '../journal/journal.js';
+import type { NewResult, TurnRow } from '../journal/journal.js';
 import { findTool } from '../tools/registry.js';
 import type { ActivityDeps } from './context.js';
-import { runEarly, storedRun } from './run-tool.js';
+import { runEarly, storedRun, summaryOf } from './run-tool.js';
 
 /** Calls that run side by side. */
 const PARALLEL = 8;
 /** Of those that have run, as many are told with one signal: some 50 bytes each. */
 const MAX_NEWS = 40;
+/** ms that the end of an answer waits for a result, to store both at once. */
+const JOIN_MS = 30;
 
 /**
  * Runs the calls at the beginning of an answer that only read and need no approval, right where the answer arrives: a
@@ -18,8 +21,11 @@ const MAX_NEWS = 40;
  * follows it, are the workflow's to run. What cannot be run here, the workflow runs as well.
  */
 export class EarlyCalls {
+  /** Per call: ends when its tool has, and when its result is stored. */
+  private readonly computing = new Map<number, Promise<void>>();
+  private readonly storing: Promise<void>[] = [];
   private readonly lanes: Promise<void>[] = [];
-  private readonly taken = new Set<number>();
+  private readonly unstored = new Map<number, NewResult>();
   private readonly ran = new Map<number, RanCall>();
   private news: RanCall[] = [];
   private over = false;
@@ -29,20 +35,39 @@ export class EarlyCalls {
     private readonly deps: ActivityDeps,
   ) {}
 
-  /** Takes the answer's next call: starts it when it is one of these. @returns false when it is not */
-  take(call: PreparedCall, args: Record<string, unknown>): boolean {
-    if (call.problem !== undefined || this.taken.has(call.block)) return true;
+  /**
+   * Takes the answer's next call: starts it when it is one of these.
+   * @param counts settles when it is known whether the answer counts; before, nothing of the call is stored or shown
+   * @returns false when it is not
+   */
+  take(call: PreparedCall, args: Record<string, unknown>, counts: Promise<boolean> = Promise.resolve(true)): boolean {
+    if (call.problem !== undefined || this.computing.has(call.block)) return true;
     this.over ||= !(findTool(call.tool)?.early && isApproved(call.approval, this.input.settings.policy));
     if (this.over) return false;
-    const lane = this.taken.size % PARALLEL;
-    this.taken.add(call.block);
-    this.lanes[lane] = (this.lanes[lane] ?? Promise.resolve()).then(() => this.run(call, args));
+    const lane = this.computing.size % PARALLEL;
+    const computed = (this.lanes[lane] ?? Promise.resolve()).then(() => this.compute(call, args, counts));
+    this.lanes[lane] = computed;
+    this.computing.set(call.block, computed);
+    this.storing.push(computed.then(() => this.store(call.block, counts)));
     return true;
+  }
+
+  /** The result of a call, if it is there soon: the caller stores it. */
+  async resultSoon(block: number): Promise<NewResult[]> {
+    const stop = new AbortController();
+    const late = sleep(JOIN_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    await Promise.race([this.computing.get(block), late]);
+    stop.abort();
+    const result = this.unstored.get(block);
+    if (!result) return [];
+    this.unstored.delete(block);
+    this.note(block, result);
+    return [result];
   }
 
   /** Waits for what was started. */
   async settle(): Promise<void> {
-    await Promise.all(this.lanes);
+    await Promise.all(this.storing);
   }
 
   /** What has run and was not told before, in the answer's order. */
@@ -54,11 +79,11 @@ export class EarlyCalls {
 
   /** For an answer that an earlier execution has closed: what that one has run is not run again. */
   async recall({ calls }: TurnRow): Promise<void> {
-    for (const call of calls) {
-      const run = await storedRun(call.call, this.deps.journal);
-      if (run === undefined) continue;
-      this.taken.add(call.block);
-      this.ran.set(call.block, { block: call.block, ran: run });
+    for (const { call, block } of calls) {
+      const ran = await storedRun(call, this.deps.journal);
+      if (ran === undefined) continue;
+      this.computing.set(block, Promise.resolve());
+      this.ran.set(block, { block, ran });
     }
   }
 
@@ -72,16 +97,32 @@ export class EarlyCalls {
     return calls.map((call) => this.ran.get(call.block) ?? call);
   }
 
-  private async run(call: PreparedCall, args: Record<string, unknown>): Promise<void> {
+  private async compute(call: PreparedCall, args: Record<string, unknown>, counts: Promise<boolean>): Promise<void> {
     if (Context.current().cancellationSignal.aborted) return;
     const { task, journal, workspace, epoch, turn, settings } = this.input;
     const input = { task, journal, workspace, epoch, turn, call: call.call, tool: call.tool, policy: settings.policy };
     try {
-      const ran = { block: call.block, ran: await runEarly(call, args, input, this.deps) };
-      this.ran.set(call.block, ran);
-      this.news.push(ran);
+      this.unstored.set(call.block, await runEarly(call, args, input, this.deps, counts));
     } catch {
       // whatever it was: the activity that the workflow starts for the call meets it again, and says so
     }
+  }
+
+  private async store(block: number, counts: Promise<boolean>): Promise<void> {
+    const result = (await counts) ? this.unstored.get(block) : undefined;
+    if (!result) return;
+    this.unstored.delete(block);
+    try {
+      const row = await this.deps.journal.putResult(result.row, result.events);
+      this.note(block, { ...result, row });
+    } catch {
+      // as in `compute`
+    }
+  }
+
+  private note(block: number, { row }: NewResult): void {
+    const ran = { block, ran: summaryOf(row) };
+    this.ran.set(block, ran);
+    this.news.push(ran);
   }
 }

@@ -44,11 +44,19 @@ describe('gather', () => {
     ...more,
   });
 
+  /** Gathers and claims, as a request does. @returns the head */
+  const ask = async (input: StreamInput) => {
+    const { head, opening, events } = await gather(input, journal);
+    const { task, turn } = input;
+    const more = { ...(opening && { opening }), events: () => events };
+    await journal.claimTurn({ task, turn }, head, { model: 'm', tokens: 1, cost: 0 }, more);
+    return head;
+  };
+
   /** A closed turn with these blocks after the task's first message. */
   const closedTurn = async (task: string, turn: string, blocks: AnswerBlock[]) => {
     const first = inputOf(task, turn, { messages: [{ as: 'task', text: { text: 'Do it.' } }] });
-    const { head } = await gather(first, journal);
-    await journal.claimTurn({ task, turn }, head, { model: 'm', tokens: 1, cost: 0 });
+    const head = await ask(first);
     for (const [index, content] of blocks.entries()) await journal.putBlock(turn, 1, { index, content });
     const usage = { turn, attempt: 1, model: 'm', usage: NO_USAGE, cost: 0, estimated: false };
     await journal.closeTurn(turn, 1, { stop: 'tool_use', usage });
@@ -118,9 +126,11 @@ describe('gather', () => {
       messages: [{ as: 'user_message', text: { text: 'token-1' } }],
     });
     const first = await gather(input, journal);
-    await journal.claimTurn({ task, turn: input.turn }, first.head, { model: 'm', tokens: 1, cost: 0 });
-    const again = await gather({ ...input, messages: [{ as: 'user_message', text: { text: 'token-2' } }] }, journal);
-    expect(again).toEqual(first);
+    await ask(input);
+    const later = { ...input, messages: [{ as: 'user_message' as const, text: { text: 'token-2' } }] };
+    const again = await gather(later, journal);
+    expect(again).toEqual({ head: first.head, messages: first.messages, events: [] });
+    expect(await ask(later)).toBe(first.head);
     expect(JSON.stringify(first.messages).split('token-1')).toHaveLength(2);
     const said = (await journal.readEvents(task, 0)).filter(
       ({ event }) => event.type === 'say' && event.say === 'user_feedback',

@@ -1,40 +1,54 @@
 import type { Message, MessageBlock, TextRef, ToolUseBlock } from '../domain/blocks.js';
 import { LonghaulError } from '../domain/errors.js';
-import type { TaskEvent } from '../domain/events.js';
 import { callKey, type Head, toolUseId } from '../domain/ids.js';
 import { cut } from '../domain/text.js';
 import type { StreamInput, TurnEnd } from '../domain/turn.js';
-import type { Journal, TurnRow } from '../journal/journal.js';
+import { headAfter } from '../journal/conversations.js';
+import type { Journal, NewEvent, TurnOpening, TurnRow } from '../journal/journal.js';
 import { NO_ANSWER, noteText, noticeText, problemText, userText, verdictText } from '../prompts/notices.js';
 
 /** Characters of a message that the task log shows. */
 const MAX_SHOWN = 16_000;
 
-/**
- * The conversation a turn is asked with. The first execution adds what the last turn left and what people said, and the
- * turn's row keeps that head; every later execution of the turn takes the head from the row, so nothing is added twice.
- */
-export async function gather(input: StreamInput, journal: Journal): Promise<{ head: Head; messages: Message[] }> {
-  const row = await journal.getTurn(input.turn);
-  const head = row ? row.head : await extend(input, journal);
-  return { head, messages: await journal.readConversation(head) };
+/** What a turn is asked with. `opening` and `events` are for the claim to store: the turn's row does not exist yet. */
+export interface Gathered {
+  head: Head;
+  messages: Message[];
+  opening?: TurnOpening;
+  /** Messages of people that go into the request. */
+  events: NewEvent[];
 }
 
-async function extend(input: StreamInput, journal: Journal): Promise<Head> {
-  let head = input.head;
+/**
+ * The conversation a turn is asked with. The first claim adds what the last turn left and what people said, and the
+ * turn's row keeps that head; every later execution of the turn takes the head from the row, so nothing is added twice.
+ */
+export async function gather(input: StreamInput, journal: Journal): Promise<Gathered> {
+  const row = await journal.getTurn(input.turn);
+  if (row) return { head: row.head, messages: await journal.readConversation(row.head), events: [] };
+  const added = await addedMessages(input, journal);
+  return {
+    head: headAfter(input.head, added),
+    messages: [...(await journal.readConversation(input.head)), ...added],
+    opening: { parent: input.head, messages: added },
+    events: await messageEvents(input, journal),
+  };
+}
+
+async function addedMessages(input: StreamInput, journal: Journal): Promise<Message[]> {
+  const added: Message[] = [];
   const content: MessageBlock[] = [];
   if (input.previous) {
     const turn = await journal.getTurn(input.previous.turn);
-    head = await journal.appendMessage(input.task, head, { role: 'assistant', content: answerOf(turn) });
+    added.push({ role: 'assistant', content: answerOf(turn) });
     content.push(...(await resultsOf(turn, input.previous, journal)));
   }
   for (const notice of input.notices) content.push({ type: 'text', text: noticeText(notice) });
   for (const message of input.messages) {
     content.push({ type: 'text', text: userText(message.as, await wordsOf(message.text, journal)) });
   }
-  await showMessages(input, journal);
   if (content.length === 0) content.push({ type: 'text', text: noticeText('go_on') });
-  return journal.appendMessage(input.task, head, { role: 'user', content });
+  return [...added, { role: 'user', content }];
 }
 
 /** What a person said. A reference to nothing costs the words, not the task: anybody can send one. */
@@ -48,14 +62,14 @@ async function wordsOf(text: TextRef, journal: Journal): Promise<string> {
 }
 
 /** People see when their message has gone into a request. */
-async function showMessages(input: StreamInput, journal: Journal): Promise<void> {
-  const events: { key: string; event: TaskEvent }[] = [];
+async function messageEvents(input: StreamInput, journal: Journal): Promise<NewEvent[]> {
+  const events: NewEvent[] = [];
   for (const [at, message] of input.messages.entries()) {
     if (message.as === 'task') continue;
     const text = cut(await wordsOf(message.text, journal), MAX_SHOWN);
     events.push({ key: `${input.turn}:message:${at}`, event: { type: 'say', say: 'user_feedback', text } });
   }
-  if (events.length > 0) await journal.append(input.task, events);
+  return events;
 }
 
 /** The answer as it is sent back: calls under our own ids, nothing blank, no thinking at the end. */

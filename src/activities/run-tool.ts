@@ -4,8 +4,7 @@ import type { CallKey } from '../domain/ids.js';
 import { isApproved } from '../domain/policy.js';
 import { cut, oneLine } from '../domain/text.js';
 import type { ToolInput } from '../domain/turn.js';
-import { type Journal, Superseded, type ToolResultRow } from '../journal/journal.js';
-import type { NewEvent } from '../journal/log.js';
+import { type Journal, type NewEvent, type NewResult, Superseded, type ToolResultRow } from '../journal/journal.js';
 import { outputStream } from '../journal/streams.js';
 import { homePaths } from '../settings/paths.js';
 import { findTool, parseArguments } from '../tools/registry.js';
@@ -40,7 +39,8 @@ export async function runTool(input: ToolInput, deps: ActivityDeps): Promise<Too
     }
     return tool.run(args, context(input, execution, deps));
   });
-  return store(input, outcome, Date.now() - started, [], deps);
+  const result = await resultOf(input, outcome, Date.now() - started, journal);
+  return summaryOf(await journal.putResult(result.row, result.events));
 }
 
 /**
@@ -48,25 +48,30 @@ export async function runTool(input: ToolInput, deps: ActivityDeps): Promise<Too
  * changes nothing, and the first result that is stored counts.
  *
  * @param args as the model gave them
+ * @param counts settles when the answer that the call belongs to counts, so that people may see of it
+ * @returns the result, which is not stored yet
  */
 export async function runEarly(
   call: PreparedCall,
   args: Record<string, unknown>,
   input: ToolInput,
   deps: ActivityDeps,
-): Promise<ToolRun> {
+  counts: Promise<boolean>,
+): Promise<NewResult> {
+  const { journal } = deps;
   const { tool, args: parsed } = toolOf(input, args);
   const started = Date.now();
   const say = begun(input, call.summary);
-  let said: Promise<unknown> | undefined;
-  const timer = setTimeout(() => {
-    said = deps.journal.append(input.task, [say]).catch(() => undefined);
+  let ended = false;
+  const timer = setTimeout(async () => {
+    if ((await counts) && !ended) await journal.append(input.task, [say]).catch(() => undefined);
   }, SAY_BEGUN_MS);
   try {
     const outcome = await outcomeOf(tool, () => tool.run(parsed, context(input, 1, deps)));
-    await said;
-    return await store(input, outcome, Date.now() - started, [say], deps);
+    const { row, events } = await resultOf(input, outcome, Date.now() - started, journal);
+    return { row, events: [say, ...events] };
   } finally {
+    ended = true;
     clearTimeout(timer);
   }
 }
@@ -114,14 +119,12 @@ async function outcomeOf(tool: Tool, run: () => Promise<ToolOutcome>): Promise<T
   }
 }
 
-async function store(
-  input: ToolInput,
+async function resultOf(
+  { call, tool }: ToolInput,
   outcome: ToolOutcome,
   ms: number,
-  before: NewEvent[],
-  { journal }: ActivityDeps,
-): Promise<ToolRun> {
-  const { call, tool } = input;
+  journal: Journal,
+): Promise<NewResult> {
   const text = outcome.text.trim() === '' ? '(no output)' : outcome.text;
   const row: ToolResultRow = {
     call,
@@ -132,11 +135,11 @@ async function store(
   };
   const say = tool === 'execute_command' ? 'command_output' : 'tool_result';
   const shown = { call, tool, status: outcome.status, text: cut(text, MAX_SHOWN) };
-  const events: NewEvent[] = [...before, { event: { type: 'say', say, ...shown, ms } }];
+  const events: NewEvent[] = [{ event: { type: 'say', say, ...shown, ms } }];
   if (outcome.slug !== undefined) {
     events.push({ event: { type: 'say', say: 'error', slug: outcome.slug, text: row.excerpt } });
   }
-  return summaryOf(await journal.putResult(row, events));
+  return { row, events };
 }
 
 /** The policy once more, where the effect happens: what was judged may since have become another file. */
@@ -159,6 +162,6 @@ export async function storedRun(call: CallKey, journal: Journal): Promise<ToolRu
   return stored && summaryOf(stored);
 }
 
-function summaryOf({ status, mistake }: ToolResultRow): ToolRun {
+export function summaryOf({ status, mistake }: ToolResultRow): ToolRun {
   return { status, mistake };
 }

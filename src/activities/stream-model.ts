@@ -28,8 +28,9 @@ import { gather } from './gather.js';
  */
 export async function streamModel(input: StreamInput, deps: ActivityDeps): Promise<StreamResult> {
   const { journal } = deps;
+  const { task, turn, number } = input;
   const model = modelInfo(input.settings.model);
-  const { head, messages } = await gather(input, journal);
+  const { head, messages, opening, events } = await gather(input, journal);
   const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
   const request = prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), messages);
   const profile = await profileOf(deps, input.settings.profile);
@@ -37,7 +38,7 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
 
   const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };
   const claim = await journal.claimTurn(
-    { task: input.task, turn: input.turn },
+    { task, turn },
     head,
     {
       model: model.api,
@@ -49,15 +50,20 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
         outputPrice: costOf(model, { ...NO_USAGE, outputTokens: 1 }),
       },
     },
-    dispatchOrder(),
+    {
+      dispatch: dispatchOrder(),
+      ...(opening && { opening }),
+      events: (attempt) => [
+        ...events,
+        { event: { type: 'say', say: 'api_req_started', turn, attempt, number, model: model.api } },
+      ],
+    },
   );
   const early = new EarlyCalls(input, deps);
   if (claim.claim === 'closed') {
     await early.recall(claim.turn);
     return answered(claim.turn, await early.finish(claim.turn));
   }
-  const started = { type: 'say', say: 'api_req_started', turn: input.turn, attempt: claim.attempt } as const;
-  await journal.append(input.task, [{ event: { ...started, number: input.number, model: model.api } }]);
   const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
   const end = await stream(deps, attempt, profile, request);
   return 'failure' in end ? { status: 'failed', ...end } : answered(end, await early.finish(end));

@@ -16,20 +16,26 @@ export function fitWindow(conversation: readonly Message[], budget: number): Mes
   const [first, ...rest] = conversation;
   if (!first) return [];
   const limit = budget * CHARS_PER_TOKEN - sizeOf(first);
-  const sizes = rest.map(sizeOf);
+  const lengths = rest.map(sizeOf);
   let from = 0;
   let total = 0;
-  for (const [at, size] of sizes.entries()) {
+  for (const [at, size] of lengths.entries()) {
     total += size;
     if (total <= limit) continue;
     // Answers stand at even places; the newest turn always stays.
-    while (total > limit / 2 && from + 2 <= at) total -= sizes[from++]! + sizes[from++]!;
+    while (total > limit / 2 && from + 2 <= at) total -= lengths[from++]! + lengths[from++]!;
   }
   if (from === 0) return [...conversation];
   const note = { type: 'text', text: LEFT_OUT } as const;
   return [{ ...first, content: [...first.content, note] }, ...rest.slice(from)];
 }
 
-function sizeOf(message: Message): number {
-  return JSON.stringify(message).length;
+/** Messages never change, and a conversation is sent again and again. */
+const sizes = new WeakMap<Message, number>();
+
+/** Characters of a message as JSON. */
+export function sizeOf(message: Message): number {
+  const size = sizes.get(message) ?? JSON.stringify(message).length;
+  sizes.set(message, size);
+  return size;
 }

@@ -3,7 +3,7 @@ import type { CallKey } from '../domain/ids.js';
 import { splitCallKey } from '../domain/ids.js';
 import type { Context, Tx } from './context.js';
 import { lost } from './errors.js';
-import { type Journal, Superseded, type ToolResultRow } from './journal.js';
+import { type Journal, type NewResult, Superseded, type ToolResultRow } from './journal.js';
 import { appendEvents } from './log.js';
 import { drop, dropEnded } from './partials.js';
 import { outputStream } from './streams.js';
@@ -65,20 +65,7 @@ export function callStore(ctx: Context) {
     },
 
     async putResult(row, events) {
-      const { stored, task } = await ctx.db.write(async (tx) => {
-        const found = await findResult(tx, row.call);
-        const owner = await ownerOf(tx, row.call);
-        if (found) return { stored: found, task: owner };
-        if (events.length > 0) {
-          if (owner === undefined) throw lost(`call ${row.call}`);
-          await appendEvents(tx, owner, events);
-        }
-        await tx
-          .insertInto('result')
-          .values({ call: row.call, json: JSON.stringify(row) })
-          .execute();
-        return { stored: row, task: owner };
-      });
+      const { stored, task } = await ctx.db.write((tx) => storeResult(tx, { row, events }));
       wrote(ctx.db.path);
       if (task !== undefined) {
         await drop(ctx, task, { stream: outputStream(row.call) });
@@ -98,6 +85,25 @@ export function callStore(ctx: Context) {
     Journal,
     'claimCall' | 'whileClaimed' | 'putIntent' | 'getIntent' | 'leftIntents' | 'putResult' | 'getResult'
   >;
+}
+
+/** The first one is kept. @returns it, and the task it belongs to */
+export async function storeResult(
+  tx: Tx,
+  { row, events }: NewResult,
+): Promise<{ stored: ToolResultRow; task: string | undefined }> {
+  const found = await findResult(tx, row.call);
+  const task = await ownerOf(tx, row.call);
+  if (found) return { stored: found, task };
+  if (events.length > 0) {
+    if (task === undefined) throw lost(`call ${row.call}`);
+    await appendEvents(tx, task, events);
+  }
+  await tx
+    .insertInto('result')
+    .values({ call: row.call, json: JSON.stringify(row) })
+    .execute();
+  return { stored: row, task };
 }
 
 async function checkClaim(tx: Tx, call: CallKey, execution: number): Promise<void> {

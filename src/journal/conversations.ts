@@ -1,43 +1,71 @@
 import type { Message } from '../domain/blocks.js';
+import type { Head } from '../domain/ids.js';
 import type { Context, Tx } from './context.js';
 import { lost } from './errors.js';
 import type { Journal } from './journal.js';
+import { RecentConversations } from './recent-conversations.js';
 import { contentHash } from './turn-rows.js';
 
 /** A chain is read in pages of at most this many messages, and about this many characters. */
 const PAGE_MESSAGES = 200;
 const PAGE_CHARS = 262_144;
+/** The first page: mostly all before it has been read lately. */
+const FIRST_PAGE_MESSAGES = 4;
 
 export function conversationStore(ctx: Context) {
+  const recent = new RecentConversations();
   return {
     async appendMessage(task, parent, message) {
-      const id = contentHash([parent, message.role, message.content]);
-      const json = JSON.stringify({ role: message.role, content: message.content });
-      await ctx.db.write(async (tx) => {
-        const depth = parent === null ? 0 : await depthOf(tx, parent);
-        await tx
-          .insertInto('message')
-          .values({ id, parent, task, depth: depth + 1, json })
-          .onConflict((on) => on.column('id').doNothing())
-          .execute();
-      });
-      return id;
+      await ctx.db.write((tx) => storeMessages(tx, task, parent, [message]));
+      return messageId(parent, message);
     },
 
     async readConversation(head) {
       const newestFirst: Message[] = [];
-      for (let next = head; next !== null; ) {
-        const id = next;
-        const page = await ctx.db.read((tx) => readPage(tx, id));
-        const last = page.at(-1);
-        if (!last) throw lost(`message ${id}`);
-        for (const row of page) newestFirst.push(JSON.parse(row.json));
-        next = last.parent;
-        if (next !== null) await new Promise(setImmediate);
+      let chars = 0;
+      let known = recent.find(head);
+      for (let next = head, limit = FIRST_PAGE_MESSAGES; !known; limit = PAGE_MESSAGES) {
+        const id: string = next!;
+        const page = await ctx.db.read((tx) => readPage(tx, id, limit));
+        if (page.length === 0) throw lost(`message ${id}`);
+        for (const row of page) {
+          newestFirst.push(JSON.parse(row.json));
+          chars += row.json.length;
+          next = row.parent;
+          known = recent.find(next);
+          if (known) break;
+        }
+        if (!known && page.length === PAGE_MESSAGES) await new Promise(setImmediate);
       }
-      return newestFirst.reverse();
+      return recent.extend(known, head, newestFirst.reverse(), chars);
     },
   } satisfies Pick<Journal, 'appendMessage' | 'readConversation'>;
+}
+
+/** The head of the conversation that `messages` make after `parent`. */
+export function headAfter(parent: Head, messages: readonly Message[]): Head {
+  return messages.reduce<Head>(messageId, parent);
+}
+
+function messageId(parent: Head, { role, content }: Message): string {
+  return contentHash([parent, role, content]);
+}
+
+/** @throws LonghaulError `journal-lost` for an unknown parent */
+export async function storeMessages(tx: Tx, task: string, parent: Head, messages: readonly Message[]): Promise<void> {
+  let depth = parent === null ? 0 : await depthOf(tx, parent);
+  let above = parent;
+  for (const message of messages) {
+    const id = messageId(above, message);
+    const json = JSON.stringify({ role: message.role, content: message.content });
+    depth++;
+    await tx
+      .insertInto('message')
+      .values({ id, parent: above, task, depth, json })
+      .onConflict((on) => on.column('id').doNothing())
+      .execute();
+    above = id;
+  }
 }
 
 async function depthOf(tx: Tx, id: string): Promise<number> {
@@ -47,7 +75,7 @@ async function depthOf(tx: Tx, id: string): Promise<number> {
 }
 
 /** Messages from `id` towards the start, newest first. */
-function readPage(tx: Tx, id: string) {
+function readPage(tx: Tx, id: string, limit: number) {
   return tx
     .withRecursive('chain(id, parent, json, depth, n, chars)', (db) =>
       db
@@ -73,7 +101,7 @@ function readPage(tx: Tx, id: string) {
               e('chain.n', '+', 1).as('n'),
               e('chain.chars', '+', e.fn<number>('length', ['message.json'])).as('chars'),
             ])
-            .where('chain.n', '<', PAGE_MESSAGES)
+            .where('chain.n', '<', limit)
             .where('chain.chars', '<', PAGE_CHARS),
         ),
     )

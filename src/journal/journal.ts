@@ -64,6 +64,12 @@ export interface TurnRow {
   cost: number;
 }
 
+/** What the first claim of a turn adds to the conversation; the claim's `head` is the one after `messages`. */
+export interface TurnOpening {
+  parent: Head;
+  messages: Message[];
+}
+
 export interface UsageRow {
   turn: TurnKey;
   attempt: number;
@@ -82,6 +88,26 @@ export interface ToolResultRow {
   text: TextRef;
   excerpt: string;
   mistake: boolean;
+}
+
+/** A result with what people see of it. */
+export interface NewResult {
+  row: ToolResultRow;
+  events: NewEvent[];
+}
+
+/** An event to be appended; one with a `key` that the task's log holds already is skipped. */
+export interface NewEvent {
+  key?: string;
+  event: TaskEvent;
+}
+
+/** A finished block of an answer with what people see of it. */
+export interface NewBlock {
+  index: number;
+  content: AnswerBlock;
+  call?: PreparedCall;
+  say?: TaskEvent;
 }
 
 /** What a claim sets aside in the ledger until the attempt is settled. */
@@ -146,7 +172,7 @@ export interface Journal {
   /** Makes a closed task `starting` again; false when it is open already. @throws WorkspaceInUse */
   reopenTask(task: TaskId): Promise<boolean>;
   /** `append`, but only while the task is open and its status is the one it had at `since`; false when it is not. */
-  appendIfOpen(task: TaskId, since: number, events: { key?: string; event: TaskEvent }[]): Promise<boolean>;
+  appendIfOpen(task: TaskId, since: number, events: NewEvent[]): Promise<boolean>;
   getTask(task: TaskId): Promise<TaskRow | undefined>;
   /** Newest first. */
   listTasks(filter?: { statuses?: TaskStatus[]; limit?: number }): Promise<TaskRow[]>;
@@ -159,7 +185,7 @@ export interface Journal {
    * already holds is skipped. `status` events also set the task row's status, `closed` events status and totals,
    * `api_req_finished` events nothing (usage rows are their own).
    */
-  append(task: TaskId, events: { key?: string; event: TaskEvent }[]): Promise<number>;
+  append(task: TaskId, events: NewEvent[]): Promise<number>;
   /** Events with `seq` > `after`, oldest first. */
   readEvents(task: TaskId, after: number, limit?: number): Promise<StoredEvent[]>;
   /** Partials of everything of the task that is still arriving, in order of arrival, with a row id > `after`. */
@@ -194,29 +220,28 @@ export interface Journal {
    * `say` events and partials by a `retract` event, its reservation settled as `estimated` usage); a committed row is
    * closed with the blocks it has, stop `interrupted`; a closed one is returned. `head` is kept from the first claim.
    * `reserve` goes to the ledger. `dispatch` orders the executions that may claim: a worker that was stopped can begin
-   * with one that has long been replaced.
+   * with one that has long been replaced. `opening` is stored with the first claim, `events` are said with a granted one.
    * @throws Superseded when an execution with a greater `dispatch` has claimed the turn
    */
   claimTurn(
     key: { task: TaskId; turn: TurnKey },
     head: Head,
     reserve: Reservation,
-    dispatch?: number,
+    more?: { dispatch?: number; opening?: TurnOpening; events?: (attempt: number) => NewEvent[] },
   ): Promise<TurnClaim>;
   getTurn(turn: TurnKey): Promise<TurnRow | undefined>;
   /** Stores a finished block of an attempt with what people see of it. @throws Superseded */
-  putBlock(
-    turn: TurnKey,
-    attempt: number,
-    block: { index: number; content: AnswerBlock; call?: PreparedCall; say?: TaskEvent },
-  ): Promise<void>;
+  putBlock(turn: TurnKey, attempt: number, block: NewBlock): Promise<void>;
   /** open → committed; stays committed when it is. @throws Superseded */
   commitTurn(turn: TurnKey, attempt: number): Promise<void>;
-  /** Any state of this attempt → closed, usage row and ledger settled, `api_req_finished` said. @throws Superseded */
+  /**
+   * Any state of this attempt → closed, usage row and ledger settled, `api_req_finished` said; the answer's last
+   * `blocks`, and `results` of calls that have run already, are stored with it. @throws Superseded
+   */
   closeTurn(
     turn: TurnKey,
     attempt: number,
-    end: { stop: StopReason; usage: UsageRow; extra?: AnswerBlock[] },
+    end: { stop: StopReason; usage: UsageRow; blocks?: NewBlock[]; extra?: AnswerBlock[]; results?: NewResult[] },
   ): Promise<TurnRow>;
   /** Gives an open attempt up: retracts what it showed, settles its usage; the row stays open for the next claim. @throws Superseded */
   retractTurn(turn: TurnKey, attempt: number, reason: string, usage: UsageRow): Promise<void>;
@@ -236,7 +261,7 @@ export interface Journal {
   /** Intents of the task's calls that never came to a result. */
   leftIntents(task: TaskId): Promise<string[]>;
   /** First write wins; returns what is stored, so that two executions report the same. */
-  putResult(row: ToolResultRow, events: { key?: string; event: TaskEvent }[]): Promise<ToolResultRow>;
+  putResult(row: ToolResultRow, events: NewEvent[]): Promise<ToolResultRow>;
   getResult(call: CallKey): Promise<ToolResultRow | undefined>;
 
   /** Writes or renews the lease of a host; `ttlMs` from now. */

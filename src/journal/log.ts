@@ -3,7 +3,7 @@ import type { StoredEvent, TaskEvent } from '../domain/events.js';
 import { isOpen } from '../domain/outcomes.js';
 import { type Context, inGroups, type Tx } from './context.js';
 import { lost } from './errors.js';
-import type { Journal } from './journal.js';
+import type { Journal, NewEvent } from './journal.js';
 import { dropEnded } from './partials.js';
 import type { JournalSchema } from './schema.js';
 import { endedStream } from './streams.js';
@@ -12,11 +12,6 @@ import { wrote } from './wake.js';
 
 /** Rows read at once: the driver is synchronous, so a long log is read in pages with the event loop free in between. */
 const PAGE = 200;
-
-export interface NewEvent {
-  key?: string;
-  event: TaskEvent;
-}
 
 export function logStore(ctx: Context) {
   return {

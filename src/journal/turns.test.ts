@@ -229,7 +229,7 @@ function ledger(home: string): unknown[] {
 
 test('an execution that has long been replaced claims nothing, whatever state the turn is in', async () => {
   const { journal } = await begun();
-  const claim = (dispatch: number) => journal.claimTurn({ task: 't', turn: 'u' }, 'head', RESERVE, dispatch);
+  const claim = (dispatch: number) => journal.claimTurn({ task: 't', turn: 'u' }, 'head', RESERVE, { dispatch });
   expect(await claim(5)).toMatchObject({ claim: 'granted', attempt: 1 });
   await expect(claim(4)).rejects.toThrow(Superseded);
   expect(await claim(6)).toMatchObject({ claim: 'granted', attempt: 2 });

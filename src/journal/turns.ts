@@ -3,9 +3,11 @@ import type { TaskEvent } from '../domain/events.js';
 import type { TurnKey } from '../domain/ids.js';
 import { callKey } from '../domain/ids.js';
 import type { StopReason } from '../domain/turn.js';
+import { storeResult } from './calls.js';
 import type { Context, Tx } from './context.js';
+import { storeMessages } from './conversations.js';
 import { conflict } from './errors.js';
-import { type Journal, Superseded, type TurnClaim, type UsageRow } from './journal.js';
+import { type Journal, type NewBlock, Superseded, type TurnClaim, type UsageRow } from './journal.js';
 import { appendEvents } from './log.js';
 import { drop, dropBlocks, streamed } from './partials.js';
 import { contentHash, findTurn, outputOf, type StoredTurn, wholeTurn, writableTurn } from './turn-rows.js';
@@ -14,7 +16,7 @@ import { wrote } from './wake.js';
 
 export function turnStore(ctx: Context) {
   return {
-    async claimTurn({ task, turn }, head, reservation, dispatch = 0) {
+    async claimTurn({ task, turn }, head, reservation, { dispatch = 0, opening, events } = {}) {
       const arrived = await streamed(ctx, turn);
       const claim = await ctx.db.write(async (tx): Promise<TurnClaim> => {
         const row = await findTurn(tx, turn);
@@ -29,8 +31,10 @@ export function turnStore(ctx: Context) {
           await retract(tx, row, 'taken over', await estimated(tx, turn, row.attempt, chars));
         }
         const attempt = (row?.attempt ?? 0) + 1;
+        if (!row && opening) await storeMessages(tx, task, opening.parent, opening.messages);
         await storeClaim(tx, { task, turn, head, attempt, dispatch });
         await reserve(tx, task, turn, attempt, reservation);
+        if (events) await appendEvents(tx, task, events(attempt));
         return { claim: 'granted', attempt, head: row ? row.head : head };
       });
       wrote(ctx.db.path);
@@ -46,7 +50,11 @@ export function turnStore(ctx: Context) {
     },
 
     async putBlock(turn, attempt, block) {
-      const task = await ctx.db.write((tx) => storeBlock(tx, turn, attempt, block));
+      const task = await ctx.db.write(async (tx) => {
+        const row = await writableTurn(tx, turn, attempt);
+        await storeBlock(tx, row, block);
+        return row.task;
+      });
       wrote(ctx.db.path);
       await drop(ctx, task, { stream: callKey(turn, block.index), attempt });
     },
@@ -67,8 +75,10 @@ export function turnStore(ctx: Context) {
           return wholeTurn(tx, stored);
         }
         const row = await writableTurn(tx, turn, attempt);
+        for (const block of end.blocks ?? []) await storeBlock(tx, row, block);
         await addExtra(tx, row, end.extra ?? []);
         await close(tx, row, end.stop, { ...end.usage, turn, attempt }, closing);
+        for (const result of end.results ?? []) await storeResult(tx, result);
         return wholeTurn(tx, (await findTurn(tx, turn)) ?? row);
       });
       wrote(ctx.db.path);
@@ -102,13 +112,8 @@ async function storeClaim(
     .execute();
 }
 
-async function storeBlock(
-  tx: Tx,
-  turn: TurnKey,
-  attempt: number,
-  block: Parameters<Journal['putBlock']>[2],
-): Promise<string> {
-  const { task } = await writableTurn(tx, turn, attempt);
+/** @param row of the attempt, which is writable */
+async function storeBlock(tx: Tx, { turn, attempt, task }: StoredTurn, block: NewBlock): Promise<void> {
   const json = JSON.stringify(block.content);
   const call = block.call === undefined ? null : JSON.stringify(block.call);
   const stored = await tx
@@ -120,11 +125,10 @@ async function storeBlock(
     .executeTakeFirst();
   if (stored) {
     if (stored.json !== json || stored.call !== call) throw conflict(`block ${block.index} of turn ${turn}`);
-    return task;
+    return;
   }
   await tx.insertInto('block').values({ turn, attempt, position: block.index, json, call }).execute();
   if (block.say) await appendEvents(tx, task, [{ event: block.say }]);
-  return task;
 }
 
 /** Blocks that come with the end: a call at its own number when that is free, others after all there are. */

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { CHARS_PER_TOKEN, fitWindow } from '../context/window.js';
+import { CHARS_PER_TOKEN, fitWindow, sizeOf } from '../context/window.js';
 import type { Message, MessageBlock } from '../domain/blocks.js';
 import type { ModelInfo } from './prices.js';
 
@@ -49,8 +49,8 @@ export function prepareRequest(
     tools: offered,
     messages,
   } as Anthropic.MessageCreateParamsNonStreaming;
-  const size = JSON.stringify(body).length;
-  return { body, betas: model.betas, inputEstimate: Math.ceil(size / CHARS_PER_TOKEN) };
+  const chars = shown.reduce((sum, message) => sum + sizeOf(message), 0);
+  return { body, betas: model.betas, inputEstimate: fixed + Math.ceil(chars / CHARS_PER_TOKEN) };
 }
 
 function markLast(content: readonly MessageBlock[]): unknown[] {
