@@ -15,6 +15,7 @@ import {
   say,
   stall,
 } from '../../src/fake-model/index.js';
+import { resultsOf } from '../support/requests.js';
 import { isAsk, isClosed, startWorld, type World } from '../support/world.js';
 
 const done: Step[] = [call('attempt_completion', { result: 'done' }), finish()];
@@ -26,19 +27,6 @@ const answers =
     turns[turn] ?? done;
 
 const command = (text: string) => call('execute_command', { command: text, requires_approval: false });
-
-interface Results {
-  [id: string]: { text: string; error: boolean };
-}
-
-/** Results in the last user message of a request, by call. */
-function resultsOf(body: unknown): Results[string][] {
-  const { messages } = body as { messages: { role: string; content: unknown }[] };
-  const content = messages.at(-1)?.content as { type: string; is_error?: boolean; content: { text: string }[] }[];
-  return content.flatMap((block) =>
-    block.type === 'tool_result' ? [{ text: block.content[0]?.text ?? '', error: block.is_error === true }] : [],
-  );
-}
 
 describe('a turn', () => {
   let world: World;
