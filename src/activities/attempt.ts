@@ -90,20 +90,8 @@ export class Attempt {
     for (const { content } of this.reader.unfinishedCalls()) {
       if (content.type === 'tool_use') calls.push(await this.prepare(content));
     }
-    let known = (_stands: boolean): void => undefined;
-    const counts = new Promise<boolean>((resolve) => {
-      known = resolve;
-    });
-    // the last call of an answer that only reads: its result is stored with the end of the answer
-    const early = whole !== undefined && this.early.take(whole.call, whole.block.input, counts);
-    const results = early ? await this.early.resultSoon(whole.call.block) : [];
-    try {
-      const row = await this.end(stopReasonOf(this.stopReason), [], calls, results);
-      known(true);
-      return row;
-    } finally {
-      known(false);
-    }
+    const results = whole ? await this.early.takeLast(whole.call, whole.block.input) : [];
+    return this.end(stopReasonOf(this.stopReason), [], calls, results);
   }
 
   /** Keeps what is committed or was shown as text, and says in the conversation that the answer was stopped. */

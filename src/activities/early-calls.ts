@@ -6,7 +6,7 @@ import type { StreamInput } from '../domain/turn.js';
 import type { NewResult, TurnRow } from '../journal/journal.js';
 import { findTool } from '../tools/registry.js';
 import type { ActivityDeps } from './context.js';
-import { runEarly, storedRun, summaryOf } from './run-tool.js';
+import { begun, runEarly, storedRun, summaryOf } from './run-tool.js';
 
 /** Calls that run side by side. */
 const PARALLEL = 8;
@@ -14,6 +14,8 @@ const PARALLEL = 8;
 const MAX_NEWS = 40;
 /** ms that the end of an answer waits for a result, to store both at once. */
 const JOIN_MS = 30;
+/** ms after which the log says that a call has begun; a quicker one is said to have begun with its result. */
+const SAY_BEGUN_MS = 100;
 
 /**
  * Runs the calls at the beginning of an answer that only read and need no approval, right where the answer arrives: a
@@ -21,11 +23,11 @@ const JOIN_MS = 30;
  * follows it, are the workflow's to run. What cannot be run here, the workflow runs as well.
  */
 export class EarlyCalls {
-  /** Per call: ends when its tool has, and when its result is stored. */
-  private readonly computing = new Map<number, Promise<void>>();
-  private readonly storing: Promise<void>[] = [];
   private readonly lanes: Promise<void>[] = [];
-  private readonly unstored = new Map<number, NewResult>();
+  /** By block number: ends when the call's tool has. */
+  private readonly computing = new Map<number, Promise<void>>();
+  private readonly computed = new Map<number, NewResult>();
+  private readonly storing = new Map<number, Promise<void>>();
   private readonly ran = new Map<number, RanCall>();
   private news: RanCall[] = [];
   private over = false;
@@ -36,38 +38,33 @@ export class EarlyCalls {
   ) {}
 
   /**
-   * Takes the answer's next call: starts it when it is one of these.
-   * @param counts settles when it is known whether the answer counts; before, nothing of the call is stored or shown
+   * Takes the next call of an answer that counts: runs it when it is one of these, and stores its result.
    * @returns false when it is not
    */
-  take(call: PreparedCall, args: Record<string, unknown>, counts: Promise<boolean> = Promise.resolve(true)): boolean {
-    if (call.problem !== undefined || this.computing.has(call.block)) return true;
-    this.over ||= !(findTool(call.tool)?.early && isApproved(call.approval, this.input.settings.policy));
-    if (this.over) return false;
-    const lane = this.computing.size % PARALLEL;
-    const computed = (this.lanes[lane] ?? Promise.resolve()).then(() => this.compute(call, args, counts));
-    this.lanes[lane] = computed;
-    this.computing.set(call.block, computed);
-    this.storing.push(computed.then(() => this.store(call.block, counts)));
+  take(call: PreparedCall, args: Record<string, unknown>): boolean {
+    if (!this.begin(call, args)) return false;
+    const { block } = call;
+    if (this.computing.has(block) && !this.storing.has(block)) this.storing.set(block, this.store(call));
     return true;
   }
 
-  /** The result of a call, if it is there soon: the caller stores it. */
-  async resultSoon(block: number): Promise<NewResult[]> {
-    const stop = new AbortController();
-    const late = sleep(JOIN_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-    await Promise.race([this.computing.get(block), late]);
-    stop.abort();
-    const result = this.unstored.get(block);
+  /**
+   * Takes the last call of an answer that is just ending: begins it when it is one of these.
+   * @returns its result if it is there soon: the caller stores it, with the end of the answer; else `finish` does
+   */
+  async takeLast(call: PreparedCall, args: Record<string, unknown>): Promise<NewResult[]> {
+    if (!this.begin(call, args)) return [];
+    await within(JOIN_MS, this.computing.get(call.block));
+    const result = this.computed.get(call.block);
     if (!result) return [];
-    this.unstored.delete(block);
-    this.note(block, result);
+    this.storing.set(call.block, Promise.resolve());
+    this.note(call.block, result);
     return [result];
   }
 
-  /** Waits for what was started. */
+  /** Waits for what was taken. */
   async settle(): Promise<void> {
-    await Promise.all(this.storing);
+    await Promise.all(this.storing.values());
   }
 
   /** What has run and was not told before, in the answer's order. */
@@ -83,6 +80,7 @@ export class EarlyCalls {
       const ran = await storedRun(call, this.deps.journal);
       if (ran === undefined) continue;
       this.computing.set(block, Promise.resolve());
+      this.storing.set(block, Promise.resolve());
       this.ran.set(block, { block, ran });
     }
   }
@@ -97,24 +95,41 @@ export class EarlyCalls {
     return calls.map((call) => this.ran.get(call.block) ?? call);
   }
 
-  private async compute(call: PreparedCall, args: Record<string, unknown>, counts: Promise<boolean>): Promise<void> {
+  /** @returns false for a call that is the workflow's to run */
+  private begin(call: PreparedCall, args: Record<string, unknown>): boolean {
+    if (call.problem !== undefined || this.computing.has(call.block)) return true;
+    this.over ||= !(findTool(call.tool)?.early && isApproved(call.approval, this.input.settings.policy));
+    if (this.over) return false;
+    const lane = this.computing.size % PARALLEL;
+    const run = (this.lanes[lane] ?? Promise.resolve()).then(() => this.compute(call, args));
+    this.lanes[lane] = run;
+    this.computing.set(call.block, run);
+    return true;
+  }
+
+  private async compute(call: PreparedCall, args: Record<string, unknown>): Promise<void> {
     if (Context.current().cancellationSignal.aborted) return;
     const { task, journal, workspace, epoch, turn, settings } = this.input;
     const input = { task, journal, workspace, epoch, turn, call: call.call, tool: call.tool, policy: settings.policy };
     try {
-      this.unstored.set(call.block, await runEarly(call, args, input, this.deps, counts));
+      this.computed.set(call.block, await runEarly(call, args, input, this.deps));
     } catch {
       // whatever it was: the activity that the workflow starts for the call meets it again, and says so
     }
   }
 
-  private async store(block: number, counts: Promise<boolean>): Promise<void> {
-    const result = (await counts) ? this.unstored.get(block) : undefined;
-    if (!result) return;
-    this.unstored.delete(block);
+  private async store(call: PreparedCall): Promise<void> {
+    const { journal } = this.deps;
+    const { task, turn } = this.input;
+    const computing = this.computing.get(call.block);
     try {
-      const row = await this.deps.journal.putResult(result.row, result.events);
-      this.note(block, { ...result, row });
+      const quick = await within(SAY_BEGUN_MS, computing);
+      if (!quick) await journal.append(task, [begun({ turn, ...call }, call.summary)]);
+      await computing;
+      const result = this.computed.get(call.block);
+      if (!result) return;
+      const row = await journal.putResult(result.row, result.events);
+      this.note(call.block, { ...result, row });
     } catch {
       // as in `compute`
     }
@@ -125,4 +140,13 @@ export class EarlyCalls {
     this.ran.set(block, ran);
     this.news.push(ran);
   }
+}
+
+/** @returns whether `work` has ended within `ms` */
+async function within(ms: number, work: Promise<void> | undefined): Promise<boolean> {
+  const stop = new AbortController();
+  const late = sleep(ms, false, { signal: stop.signal }).catch(() => false);
+  const ended = await Promise.race([work?.then(() => true) ?? true, late]);
+  stop.abort();
+  return ended;
 }

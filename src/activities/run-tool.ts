@@ -15,9 +15,6 @@ import { callBlock } from './prepare-call.js';
 /** Longest text of a result that the task log shows; the whole of it is in the conversation. */
 const MAX_SHOWN = 16_000;
 
-/** ms after which the log says that a call has begun; a quicker one is said to have begun with its result. */
-const SAY_BEGUN_MS = 100;
-
 /**
  * Runs one call, once: a result that is stored already is returned; an execution that began before a crash is taken up
  * by the tool according to its effect class. The result is stored before the workflow hears of it.
@@ -48,32 +45,19 @@ export async function runTool(input: ToolInput, deps: ActivityDeps): Promise<Too
  * changes nothing, and the first result that is stored counts.
  *
  * @param args as the model gave them
- * @param counts settles when the answer that the call belongs to counts, so that people may see of it
- * @returns the result, which is not stored yet
+ * @returns the result, not stored yet, with the event that the call has begun
  */
 export async function runEarly(
   call: PreparedCall,
   args: Record<string, unknown>,
   input: ToolInput,
   deps: ActivityDeps,
-  counts: Promise<boolean>,
 ): Promise<NewResult> {
-  const { journal } = deps;
   const { tool, args: parsed } = toolOf(input, args);
   const started = Date.now();
-  const say = begun(input, call.summary);
-  let ended = false;
-  const timer = setTimeout(async () => {
-    if ((await counts) && !ended) await journal.append(input.task, [say]).catch(() => undefined);
-  }, SAY_BEGUN_MS);
-  try {
-    const outcome = await outcomeOf(tool, () => tool.run(parsed, context(input, 1, deps)));
-    const { row, events } = await resultOf(input, outcome, Date.now() - started, journal);
-    return { row, events: [say, ...events] };
-  } finally {
-    ended = true;
-    clearTimeout(timer);
-  }
+  const outcome = await outcomeOf(tool, () => tool.run(parsed, context(input, 1, deps)));
+  const { row, events } = await resultOf(input, outcome, Date.now() - started, deps.journal);
+  return { row, events: [begun(input, call.summary), ...events] };
 }
 
 function toolOf(input: ToolInput, given: Record<string, unknown>): { tool: Tool; args: Record<string, unknown> } {
@@ -151,7 +135,8 @@ function checkApproval(prepared: Prepared, input: ToolInput): void {
   throw new ToolError('Not carried out: it needs an approval that was not given.', false);
 }
 
-function begun({ turn, call, tool }: ToolInput, summary: string): NewEvent {
+/** Says that a call has begun; once, whoever says it. */
+export function begun({ turn, call, tool }: Pick<ToolInput, 'turn' | 'call' | 'tool'>, summary: string): NewEvent {
   const say = tool === 'execute_command' ? 'command' : 'tool';
   return { key: `${call}:start`, event: { type: 'say', say, turn, call, tool, summary } };
 }
