@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { buildStamp, inputsHash, root } from './inputs.mjs';
 
@@ -10,6 +10,7 @@ const bin = join(root, 'bin', 'longhaul.js');
 
 const hash = inputsHash();
 compile();
+keepPublicTypes();
 await bundleWorkflows();
 if (existsSync(bin)) chmodSync(bin, 0o755);
 // last, so that an interrupted build is done again
@@ -31,16 +32,46 @@ function compile() {
   renameSync(next, dist);
 }
 
+/** Removes the declarations that no entry point of the package leads to. */
+function keepPublicTypes() {
+  const found = new Set();
+  const visit = (path) => {
+    if (found.has(path)) return;
+    found.add(path);
+    const specifiers = readFileSync(path, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.js['"]/g);
+    for (const [, specifier] of specifiers) visit(resolve(dirname(path), `${specifier}.d.ts`));
+  };
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const entry of Object.values(exports)) if (entry.types) visit(join(root, entry.types));
+  for (const name of readdirSync(dist, { recursive: true })) {
+    const path = join(dist, name);
+    if (name.endsWith('.d.ts') && !found.has(path)) rmSync(path);
+  }
+}
+
 /** One file with all workflow code; workers load it and need no sources and no bundler. */
 async function bundleWorkflows() {
   const said = [];
   const logger = new DefaultLogger('INFO', ({ message }) => said.push(message));
+  const workflowsPath = join(dist, 'workflows', 'index.js');
   try {
-    const { code } = await bundleWorkflowCode({ workflowsPath: join(dist, 'workflows', 'index.js'), logger });
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger, webpackConfigHook: withoutThisFolder });
     writeFileSync(join(dist, 'workflow-bundle.js'), code);
   } catch (err) {
     console.error(said.join('\n'));
     console.error(err instanceof Error ? err.message : err);
     process.exit(1);
   }
+}
+
+/** Its source map, and so the stacks of workflow failures, name files as they lie in the package, wherever it was built. */
+function withoutThisFolder(config) {
+  const devtoolModuleFilenameTemplate = ({ absoluteResourcePath }) =>
+    relative(root, absoluteResourcePath).split(sep).join('/');
+  return {
+    ...config,
+    context: root,
+    devtool: 'inline-nosources-source-map',
+    output: { ...config.output, devtoolModuleFilenameTemplate },
+  };
 }

@@ -2,62 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { inUse, unsure } from './client/errors.js';
 import { explain, failureOf } from './client/explain.js';
-import { followUpInput } from './client/follow-up.js';
-import { openAsks } from './client/open-asks.js';
+import { closedTask, followUpInput } from './client/follow-up.js';
 import { checkText, newTaskId } from './client/requests.js';
+import { TaskReader } from './client/task-reader.js';
 import type { TemporalTasks } from './client/temporal-tasks.js';
-import { type Answer, type Ask, MAX_INLINE_ANSWER } from './domain/asks.js';
+import type { AnswerReceipt, ClientOptions, SendReceipt, StartedTask, StartRequest } from './client/types.js';
+import { type Answer, MAX_INLINE_ANSWER } from './domain/asks.js';
 import { LonghaulError } from './domain/errors.js';
-import { isOpen } from './domain/outcomes.js';
-import { type ApprovalPolicy, DEFAULT_APPROVALS } from './domain/policy.js';
+import { DEFAULT_APPROVALS } from './domain/policy.js';
 import { TASK_QUEUE } from './domain/queues.js';
 import type { AnswerReply, SendReply } from './domain/replies.js';
-import type { TaskInput, TaskLimits, TaskSettings } from './domain/task.js';
+import type { TaskInput, TaskSettings } from './domain/task.js';
 import { oneLine } from './domain/text.js';
-import { type Journal, type TaskRow, WorkspaceInUse } from './journal/journal.js';
+import { type Journal, WorkspaceInUse } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
 import { DEFAULT_MODEL } from './model/prices.js';
 import { checkProfile, ENV_PROFILE, isUsable, profileFromEnv, saveProfile } from './model/profiles.js';
 import { longhaulHome } from './settings/paths.js';
 import { checkWorkspace } from './workspace/check.js';
 
-/** What a task is started with. */
-export interface StartRequest {
-  prompt: string;
-  /** Folder on this machine; its real path is taken. */
-  workspace: string;
-  /** Default `claude-sonnet-5`. */
-  model?: string;
-  policy?: ApprovalPolicy;
-  limits?: TaskLimits;
-  maxConsecutiveMistakes?: number;
-}
-
-export interface StartedTask {
-  task: string;
-  /** Real path. */
-  workspace: string;
-  model: string;
-  /** Page of the task in Temporal's UI, when there is one. */
-  ui?: string;
-}
-
-/** `delivered`: the workflow took it; `left`: no worker answered, so it waits as a signal and is judged later. */
-export interface AnswerReceipt {
-  ask: string | undefined;
-  state: 'delivered' | 'left';
-}
-
-/** `queued` for the next request of a running task, or a follow-up run of a closed one was started. */
-export interface SendReceipt {
-  state: 'queued' | 'follow_up';
-}
-
-export interface ClientOptions {
-  /** Default: `LONGHAUL_HOME`, else `~/.longhaul`. */
-  home?: string;
-  env?: NodeJS.ProcessEnv;
-}
+export type * from './client/types.js';
 
 /** How long a message waits for a task that is just ending, ms. */
 const CLOSING_MS = 30_000;
@@ -75,14 +39,16 @@ const SEND_MS = 9_000;
  * const client = await TaskClient.connect();
  * const { task } = await client.start({ prompt: 'Fix the failing test', workspace: '.' });
  */
-export class TaskClient {
+export class TaskClient extends TaskReader {
   private temporal: Promise<TemporalTasks> | undefined;
 
   private constructor(
-    readonly journal: Journal,
+    journal: Journal,
     private readonly home: string,
     private readonly env: NodeJS.ProcessEnv,
-  ) {}
+  ) {
+    super(journal);
+  }
 
   /** Connects to Temporal, and starts the local service where none is configured. */
   static async connect(options: ClientOptions = {}): Promise<TaskClient> {
@@ -103,9 +69,14 @@ export class TaskClient {
     return new TaskClient(await openJournal({ home }), home, env);
   }
 
+  /** Ends this client; tasks go on. */
   async close(): Promise<void> {
     await this.temporal?.then((temporal) => temporal.close()).catch(() => undefined);
     await this.journal.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /**
@@ -145,27 +116,6 @@ export class TaskClient {
     ]);
     const ui = temporal.page(task, await this.startRun(input, title));
     return { task, workspace, model, ...(ui ? { ui } : {}) };
-  }
-
-  /** The task whose id begins with `prefix`. @throws LonghaulError `task-not-found`, `task-ambiguous` */
-  async resolve(prefix: string): Promise<string> {
-    const found = await this.journal.findTasks(prefix);
-    const exact = found.find((id) => id === prefix);
-    const [first] = found;
-    if (exact ?? (found.length === 1 && first)) return exact ?? first!;
-    if (first === undefined) {
-      throw new LonghaulError('task-not-found', `There is no task ${prefix}.`, {
-        next: 'List them with `longhaul tasks`.',
-      });
-    }
-    throw new LonghaulError('task-ambiguous', `${prefix} begins several ids: ${found.join(', ')}.`, {
-      next: 'Give more of the id.',
-    });
-  }
-
-  /** Open asks, oldest first, as the task log has them. */
-  openAsks(task: string): Promise<Ask[]> {
-    return openAsks(this.journal, task);
   }
 
   /**
@@ -294,28 +244,18 @@ export class TaskClient {
     }
   }
 
-  /** @returns whether a run was started; false while the journal has the task open, as when another has just done it */
+  /**
+   * @returns whether a run was started; false while the journal has the task open, as when another has just done it
+   * @throws LonghaulError `task-not-found`, `task-closed`
+   */
   private async followUp(task: string, text: string): Promise<boolean> {
-    const row = await this.closedTask(task);
+    await this.settle(task);
+    const row = await closedTask(this.journal, task);
     if (!row) return false;
     const input = followUpInput(row, await this.journal.putBlob(text), Date.now());
     if (!(await this.taking(() => this.journal.reopenTask(task)))) return false;
     await this.startRun(input, row.title);
     return true;
-  }
-
-  /** @returns undefined while the journal has it open. @throws LonghaulError `task-not-found`, `task-closed` */
-  private async closedTask(task: string): Promise<(TaskRow & { carried: string }) | undefined> {
-    await this.settle(task);
-    const row = await this.journal.getTask(task);
-    if (!row) throw new LonghaulError('task-not-found', `There is no task ${task}.`);
-    if (isOpen(row.status)) return undefined;
-    const { carried } = row;
-    if (carried !== null) return { ...row, carried };
-    throw new LonghaulError('task-closed', `Task ${task} has ended without leaving a state to go on from.`, {
-      kept: 'Its log and conversation.',
-      next: 'Start a new task with `longhaul run`.',
-    });
   }
 }
 

@@ -1,14 +1,18 @@
+export type * from './client/types.js';
+export { TaskClient } from './client.js';
 export {
-  type AnswerReceipt,
-  type ClientOptions,
-  type SendReceipt,
-  type StartedTask,
-  type StartRequest,
-  TaskClient,
-} from './client.js';
+  createWorker,
+  type LonghaulWorker,
+  type WorkerLog,
+  type WorkerLogEntry,
+  type WorkerOptions,
+  type WorkerRole,
+} from './create-worker.js';
 export type { Answer, Ask, AskKind } from './domain/asks.js';
+export type { BlobRef, TextRef } from './domain/blocks.js';
 export { ERROR_SLUGS, type ErrorSlug, errorPage, LonghaulError } from './domain/errors.js';
-export type { StoredEvent, TaskEvent } from './domain/events.js';
-export type { Outcome, TaskResult, TaskStatus, Totals } from './domain/outcomes.js';
-export type { ApprovalPolicy } from './domain/policy.js';
-export { type RunWorkerOptions, runWorker, type WorkerRole } from './worker.js';
+export type { Partial, StoredEvent, TaskEvent } from './domain/events.js';
+export type { Outcome, TaskStatus, Totals } from './domain/outcomes.js';
+export type { Approval, ApprovalPolicy } from './domain/policy.js';
+export type { TaskLimits } from './domain/task.js';
+export type { Usage } from './domain/usage.js';

@@ -1,17 +1,20 @@
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
+import { IllegalStateError } from '@temporalio/common';
 import {
   DefaultLogger,
+  type LogEntry,
   makeTelemetryFilterString,
   NativeConnection,
   Runtime,
+  type WorkerOptions as TemporalWorkerOptions,
   Worker,
-  type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivities } from './activities/index.js';
 import { reconcileAll } from './client/reconcile.js';
 import { workflowState } from './client/workflow-state.js';
+import type { LonghaulWorker, WorkerLog, WorkerLogEntry, WorkerOptions, WorkerRole } from './create-worker.js';
 import { LonghaulError } from './domain/errors.js';
 import { isOpen } from './domain/outcomes.js';
 import { hostQueue, TASK_QUEUE } from './domain/queues.js';
@@ -19,20 +22,8 @@ import { type HostLease, type Journal, LOCAL_SERVER } from './journal/journal.js
 import { openJournal } from './journal/open.js';
 import { dropSpareRunner, prepareRunner } from './runner/spare.js';
 import { sweepCommands } from './runner/sweep.js';
-import { workerConnection } from './service/connect.js';
-import { announceWorkerReady, sayAlive } from './service/worker-process.js';
-import { homePaths } from './settings/paths.js';
-
-/** `workflow` decides, `host` does what needs the workspaces on its disk, `all` is both on one queue. */
-export type WorkerRole = 'all' | 'workflow' | 'host';
-
-export interface RunWorkerOptions {
-  role: WorkerRole;
-  /** Name of this host, for the role `host`; by default `LONGHAUL_HOST`, else the machine's host name. */
-  host?: string;
-  home: string;
-  env: NodeJS.ProcessEnv;
-}
+import { unreachable, type WorkerConnection, workerConnection } from './service/connect.js';
+import { homePaths, longhaulHome } from './settings/paths.js';
 
 /** A host whose lease has run out has no worker. */
 const LEASE_TTL_MS = 10_000;
@@ -42,24 +33,20 @@ const SWEEP_MS = 10_000;
 const RECONCILE_MS = 30_000;
 const CHECK_JOURNAL_MS = 3_000;
 
-/**
- * Runs a worker until SIGTERM or SIGINT, then lets running activities end for 3 s and leaves the rest to a successor.
- *
- * @throws LonghaulError `temporal-unreachable`, or one of the journal's
- */
-export async function runWorker(options: RunWorkerOptions): Promise<void> {
-  const { role, home, env } = options;
-  installRuntime(env);
+/** What {@link createWorker} does: loads Temporal's libraries, connects, opens the journal. */
+export async function openWorker(options: WorkerOptions): Promise<LonghaulWorker> {
+  const { role = 'all', env = process.env, signals = [] } = options;
+  const home = options.home ?? longhaulHome(env);
   const host = options.host ?? env.LONGHAUL_HOST ?? hostname();
   const queue = role === 'host' ? hostQueue(host) : TASK_QUEUE;
-  const { options: where, namespace, address, embedded } = await workerConnection({ home, env });
+  installRuntime(options.log, env);
+  const target = await workerConnection({ home, env });
+  const { address, namespace, embedded } = target;
   const server = embedded ? LOCAL_SERVER : `${address}/${namespace}`;
   const journal = await openJournal({ home });
-  const connection = await NativeConnection.connect(where);
-  const timers = [sayAlive(), watchJournal(journal), reconcileTasks(journal, server, connection, namespace)];
-  const lease = role === 'workflow' ? undefined : await holdLease(journal, { host, queue, server, pid: process.pid });
-  if (role !== 'workflow') timers.push(sweep(journal, homePaths(home).commands));
+  let connection: NativeConnection | undefined;
   try {
+    connection = await connectWorker(target);
     const worker = await Worker.create({
       connection,
       namespace,
@@ -74,20 +61,121 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
       shutdownGraceTime: '3s',
       shutdownForceTime: '8s',
     });
-    if (role !== 'workflow') prepareRunner();
-    const running = worker.run();
-    announceWorkerReady();
-    await running;
-  } finally {
-    for (const timer of timers) clearInterval(timer);
-    dropSpareRunner();
-    await lease?.drop();
-    await connection.close();
+    const commandsDir = homePaths(home).commands;
+    return new RunnableWorker({ worker, connection, journal, role, host, queue, server, target, signals, commandsDir });
+  } catch (err) {
+    await connection?.close();
     await journal.close();
+    throw err;
   }
 }
 
-function workOf(role: WorkerRole, activities: ReturnType<typeof createActivities>): Partial<WorkerOptions> {
+interface Parts {
+  worker: Worker;
+  connection: NativeConnection;
+  journal: Journal;
+  role: WorkerRole;
+  host: string;
+  queue: string;
+  server: string;
+  target: WorkerConnection;
+  signals: readonly NodeJS.Signals[];
+  commandsDir: string;
+}
+
+class RunnableWorker implements LonghaulWorker {
+  #running: Promise<void> | undefined;
+  /** Ends when nothing of the worker is left. */
+  #released: Promise<void> = Promise.resolve();
+
+  constructor(private readonly parts: Parts) {}
+
+  get address(): string {
+    return this.parts.target.address;
+  }
+
+  get namespace(): string {
+    return this.parts.target.namespace;
+  }
+
+  get role(): WorkerRole {
+    return this.parts.role;
+  }
+
+  get host(): string {
+    return this.parts.host;
+  }
+
+  run(): Promise<void> {
+    this.#running ??= this.start();
+    return this.#running;
+  }
+
+  async shutdown(): Promise<void> {
+    // one that was never run is released by its end as well
+    void this.run().catch(() => undefined);
+    this.stop();
+    await this.#released;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
+  }
+
+  private start(): Promise<void> {
+    let fail: (err: unknown) => void = () => {};
+    const lost = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    const work = this.work((err) => {
+      fail(err);
+      this.stop();
+    });
+    this.#released = work.catch(() => undefined);
+    return Promise.race([work, lost]);
+  }
+
+  private async work(onLost: (err: LonghaulError) => void): Promise<void> {
+    const { worker, connection, journal, role, host, queue, server, target, signals, commandsDir } = this.parts;
+    const running = worker.run();
+    const stop = () => this.stop();
+    for (const signal of signals) process.on(signal, stop);
+    const timers = [watchJournal(journal, onLost), reconcileTasks(journal, server, connection, target.namespace)];
+    let lease: HeldLease | undefined;
+    try {
+      if (role !== 'workflow') {
+        lease = await holdLease(journal, { host, queue, server, pid: process.pid });
+        timers.push(sweep(journal, commandsDir));
+        prepareRunner();
+      }
+      await running;
+    } finally {
+      for (const timer of timers) clearInterval(timer);
+      stop();
+      await running.catch(() => undefined);
+      for (const signal of signals) process.off(signal, stop);
+      dropSpareRunner();
+      await lease?.drop();
+      await connection.close();
+      await journal.close();
+    }
+  }
+
+  private stop(): void {
+    if (this.parts.worker.getState() === 'RUNNING') this.parts.worker.shutdown();
+  }
+}
+
+/** @throws LonghaulError `temporal-unreachable` */
+async function connectWorker(target: WorkerConnection): Promise<NativeConnection> {
+  try {
+    return await NativeConnection.connect(target.options);
+  } catch (err) {
+    throw unreachable(target, err);
+  }
+}
+
+function workOf(role: WorkerRole, activities: ReturnType<typeof createActivities>): Partial<TemporalWorkerOptions> {
   const bundle = { workflowBundle: { codePath: fileURLToPath(new URL('./workflow-bundle.js', import.meta.url)) } };
   switch (role) {
     case 'all':
@@ -101,14 +189,21 @@ function workOf(role: WorkerRole, activities: ReturnType<typeof createActivities
   }
 }
 
-/** Says as long as this process lives that its host is served. */
-async function holdLease(journal: Journal, lease: Omit<HostLease, 'until'>) {
-  const renew = () => journal.renewLease(lease, LEASE_TTL_MS);
-  await renew();
-  const timer = setInterval(() => void renew().catch(() => undefined), LEASE_RENEW_MS);
+interface HeldLease {
+  drop(): Promise<void>;
+}
+
+/** Says as long as the worker runs that its host is served. */
+async function holdLease(journal: Journal, lease: Omit<HostLease, 'until'>): Promise<HeldLease> {
+  let renewing = journal.renewLease(lease, LEASE_TTL_MS);
+  await renewing;
+  const timer = setInterval(() => {
+    renewing = journal.renewLease(lease, LEASE_TTL_MS).catch(() => undefined);
+  }, LEASE_RENEW_MS);
   return {
     drop: async () => {
       clearInterval(timer);
+      await renewing;
       await journal.dropLease(lease.host).catch(() => undefined);
     },
   };
@@ -127,15 +222,13 @@ function reconcileTasks(
   );
 }
 
-/** Ends the process when the journal is no longer the one it has open: what it writes would be seen by nobody. */
-function watchJournal(journal: Journal): NodeJS.Timeout {
+/** Notices when the journal is no longer the one it has open: what is written would be seen by nobody. */
+function watchJournal(journal: Journal, onLost: (err: LonghaulError) => void): NodeJS.Timeout {
   return every(CHECK_JOURNAL_MS, async () => {
     try {
       await journal.check();
     } catch (err) {
-      if (!LonghaulError.is(err) || err.slug !== 'journal-lost') return;
-      console.error(`${new Date().toISOString()} the worker ends: ${err.message}`);
-      process.exit(1);
+      if (LonghaulError.is(err) && err.slug === 'journal-lost') onLost(err);
     }
   });
 }
@@ -164,10 +257,21 @@ function sweep(journal: Journal, commandsDir: string): NodeJS.Timeout {
   });
 }
 
-function installRuntime(env: NodeJS.ProcessEnv): void {
-  const level = env.LONGHAUL_DEBUG ? 'INFO' : 'WARN';
-  Runtime.install({
-    logger: new DefaultLogger(level),
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }), forward: {} } },
-  });
+/** Temporal's native part is one for the process: where the host program has one, that is used as it is. */
+function installRuntime(log: WorkerLog | undefined, env: NodeJS.ProcessEnv): void {
+  try {
+    Runtime.install({
+      logger: new DefaultLogger(env.LONGHAUL_DEBUG ? 'INFO' : 'WARN', log && ((entry) => log(logged(entry)))),
+      // signals are the host program's, or this worker's own affair
+      shutdownSignals: [],
+      telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }), forward: {} } },
+    });
+  } catch (err) {
+    if (!(err instanceof IllegalStateError)) throw err;
+  }
+}
+
+function logged({ level, message, timestampNanos, meta }: LogEntry): WorkerLogEntry {
+  const at = Number(timestampNanos / 1_000_000n);
+  return { level, message, at, ...(meta ? { meta } : {}) };
 }

@@ -1,6 +1,5 @@
 import { LonghaulError } from '../domain/errors.js';
-import { isOpen, type TaskStatus } from '../domain/outcomes.js';
-import type { HostLease, Journal, TaskRow } from '../journal/journal.js';
+import type { Journal, TaskRow } from '../journal/journal.js';
 import { readService } from '../service/up.js';
 
 /** @throws LonghaulError `task-not-found` */
@@ -10,11 +9,7 @@ export async function requireTask(journal: Journal, task: string): Promise<TaskR
   throw new LonghaulError('task-not-found', `There is no task ${task}.`, { next: '`longhaul tasks` lists them.' });
 }
 
-/** The status that people see: an open task that no worker can serve is not "running". */
-export function shownStatus(row: TaskRow, hosts: readonly HostLease[]): TaskStatus {
-  const served = hosts.some(({ server }) => server === row.server);
-  return isOpen(row.status) && !served ? 'no_worker' : row.status;
-}
+export { shownStatus } from '../client/read.js';
 
 /** The task's page in the UI of the running service; undefined when there is none. */
 export async function uiPage(home: string, task: string): Promise<string | undefined> {

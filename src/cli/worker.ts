@@ -1,6 +1,10 @@
-import { runWorker } from '../worker.js';
+import { createWorker, type WorkerOptions } from '../create-worker.js';
+import { announceWorkerReady, sayAlive } from '../service/worker-process.js';
 import type { Role } from './flags.js';
 import { type Io, printJson, printNote } from './io.js';
+
+/** Those that end a Temporal worker by default. */
+const SHUTDOWN_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGUSR2'] as const;
 
 /** Runs a worker here until a signal ends it. @returns the exit code */
 export async function workerCommand(
@@ -13,4 +17,17 @@ export async function workerCommand(
   else printNote(io, `Worker (${role}) starts; SIGTERM lets it finish what it can.`);
   await runWorker({ role, home, env: io.env, ...(flags.host === undefined ? {} : { host: flags.host }) });
   return 0;
+}
+
+/** Runs a worker as this process's only work; the service, if that started it, hears that it lives. */
+async function runWorker(options: WorkerOptions): Promise<void> {
+  const alive = sayAlive();
+  try {
+    const worker = await createWorker({ ...options, signals: SHUTDOWN_SIGNALS });
+    const running = worker.run();
+    announceWorkerReady();
+    await running;
+  } finally {
+    clearInterval(alive);
+  }
 }

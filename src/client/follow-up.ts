@@ -1,6 +1,22 @@
 import type { BlobRef } from '../domain/blocks.js';
+import { LonghaulError } from '../domain/errors.js';
+import { isOpen } from '../domain/outcomes.js';
 import type { CarriedState, TaskInput } from '../domain/task.js';
-import type { TaskRow } from '../journal/journal.js';
+import type { Journal, TaskRow } from '../journal/journal.js';
+import { notFound } from './resolve.js';
+
+/** @returns undefined while the journal has it open. @throws LonghaulError `task-not-found`, `task-closed` */
+export async function closedTask(journal: Journal, task: string): Promise<(TaskRow & { carried: string }) | undefined> {
+  const row = await journal.getTask(task);
+  if (!row) throw notFound(task);
+  if (isOpen(row.status)) return undefined;
+  const { carried } = row;
+  if (carried !== null) return { ...row, carried };
+  throw new LonghaulError('task-closed', `Task ${task} has ended without leaving a state to go on from.`, {
+    kept: 'Its log and conversation.',
+    next: 'Start a new task with `longhaul run`.',
+  });
+}
 
 /**
  * What a closed task is taken up again with: where it stood, the message, and its limits anew.

@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
+import type { Connection, ConnectionOptions } from '@temporalio/client';
 import { NAMESPACE, RETENTION_HOURS } from './flags.js';
 
 export interface ServingWait {
@@ -28,7 +27,8 @@ export async function waitUntilServing({ address, port, exited, timeoutMs }: Ser
 
 /** Sets how long closed workflows are kept. */
 export async function prepareNamespace(address: string): Promise<void> {
-  const connection = await Connection.connect({ address });
+  const { msToTs } = await import('@temporalio/common/lib/time.js');
+  const connection = await connectTo({ address });
   try {
     const wanted = msToTs(RETENTION_HOURS * 3_600_000);
     const { config } = await connection.workflowService.describeNamespace({ namespace: NAMESPACE });
@@ -40,6 +40,12 @@ export async function prepareNamespace(address: string): Promise<void> {
   } finally {
     await connection.close();
   }
+}
+
+/** Loads Temporal's client when there is something to connect to: commands that only read need none. */
+async function connectTo(options: ConnectionOptions): Promise<Connection> {
+  const { Connection } = await import('@temporalio/client');
+  return Connection.connect(options);
 }
 
 function accepts(port: number): Promise<boolean> {
@@ -58,7 +64,7 @@ function accepts(port: number): Promise<boolean> {
 async function describes(address: string): Promise<boolean> {
   let connection: Connection | undefined;
   try {
-    connection = await Connection.connect({ address, connectTimeout: 2_000 });
+    connection = await connectTo({ address, connectTimeout: 2_000 });
     const open = connection;
     await open.withDeadline(Date.now() + 2_000, () => open.workflowService.describeNamespace({ namespace: NAMESPACE }));
     return true;

@@ -29,6 +29,17 @@ test('a refused value fails its own transaction and nothing else', async () => {
   expect(await ids(db)).toEqual([2]);
 });
 
+test('closing lets what has begun end; what comes later fails with an error', async () => {
+  const { db } = await notes();
+  const begun = [put(db, 1), db.read((tx) => tx.selectFrom('note').selectAll().execute())];
+  await Promise.all([db.close(), db.close()]);
+  await Promise.all(begun);
+  for (const late of [() => put(db, 2), () => ids(db)])
+    await expect(late()).rejects.toMatchObject({ name: 'AbortError' });
+  await db.close();
+  expect(() => db.version()).toThrow(/has been closed/);
+});
+
 test('any text survives as JSON', async () => {
   const { db } = await notes();
   let id = 0;

@@ -1,7 +1,7 @@
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, SqliteDialect } from 'kysely';
 import Libsql from 'libsql';
-import { explain, isBusy, locked } from './errors.js';
+import { closed, explain, isBusy, locked } from './errors.js';
 
 /** How long a call waits for a lock of another process before it fails, in ms. */
 export const LOCK_TIMEOUT_MS = 30_000;
@@ -116,8 +116,11 @@ export class Database<Schema> {
     }
   }
 
+  /** Lets what is being read or written end; what comes later fails with an `AbortError`. */
   async close(): Promise<void> {
+    if (!this.#raw.open) return;
     await this.#last.catch(() => undefined);
+    await this.#kysely.connection().execute(async () => undefined);
     await this.#kysely.destroy();
     if (this.#raw.open) this.#raw.close();
   }
@@ -137,7 +140,8 @@ export class Database<Schema> {
     }
   }
 
-  #transaction<T>(begin: string, body: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
+  async #transaction<T>(begin: string, body: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
+    if (!this.#raw.open) throw closed(this.path);
     return this.#kysely.connection().execute(async (tx) => {
       this.#exec(begin);
       try {
@@ -146,7 +150,7 @@ export class Database<Schema> {
         return value;
       } catch (err) {
         // The database may have rolled back already; then there is nothing to end.
-        if (this.#raw.inTransaction) this.#exec('rollback');
+        if (this.#raw.open && this.#raw.inTransaction) this.#exec('rollback');
         throw err;
       }
     });
@@ -178,11 +182,11 @@ export class Database<Schema> {
 
   /** Not as a prepared statement: the driver leaves one that met a lock unfinished, and then no commit succeeds. */
   #exec(text: string): void {
-    explained(this.path, () => this.#raw.exec(text));
+    whileOpen(this.path, this.#raw, () => this.#raw.exec(text));
   }
 
   #pragma(text: string): unknown {
-    return explained(this.path, () => {
+    return whileOpen(this.path, this.#raw, () => {
       const [row] = this.#raw.prepare(`PRAGMA ${text}`).all() as Record<string, unknown>[];
       return row === undefined ? undefined : Object.values(row)[0];
     });
@@ -190,13 +194,20 @@ export class Database<Schema> {
 }
 
 function guarded(path: string, raw: Libsql.Database, text: string) {
-  const statement = explained(path, () => raw.prepare(text));
+  const use = <T>(act: () => T) => whileOpen(path, raw, act);
+  const statement = use(() => raw.prepare(text));
   return {
     reader: statement.reader,
-    all: (values: readonly unknown[]) => explained(path, () => statement.all(bindable(values))),
-    run: (values: readonly unknown[]) => explained(path, () => statement.run(bindable(values))),
-    iterate: (values: readonly unknown[]) => explained(path, () => statement.iterate(bindable(values))),
+    all: (values: readonly unknown[]) => use(() => statement.all(bindable(values))),
+    run: (values: readonly unknown[]) => use(() => statement.run(bindable(values))),
+    iterate: (values: readonly unknown[]) => use(() => statement.iterate(bindable(values))),
   };
+}
+
+/** The driver ends the whole process when a closed database is used. */
+function whileOpen<T>(path: string, raw: Libsql.Database, act: () => T): T {
+  if (!raw.open) throw closed(path);
+  return explained(path, act);
 }
 
 function explained<T>(path: string, act: () => T): T {

@@ -86,3 +86,8 @@ export function lostJournal(journal: string, temporalDb: string): LonghaulError 
     },
   );
 }
+
+/** The caller has closed the file itself: no fault of the journal. */
+export function closed(path: string): DOMException {
+  return new DOMException(`${path} has been closed.`, 'AbortError');
+}

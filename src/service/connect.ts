@@ -161,7 +161,11 @@ function refuses(host: string, port: number): Promise<boolean> {
   });
 }
 
-function unreachable({ address, namespace, embedded }: TemporalTarget, cause: unknown): LonghaulError {
+/** Why the server cannot be used, for people. */
+export function unreachable(
+  { address, namespace, embedded }: Pick<TemporalTarget, 'address' | 'namespace' | 'embedded'>,
+  cause: unknown,
+): LonghaulError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new LonghaulError(
     'temporal-unreachable',

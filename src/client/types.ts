@@ -1,0 +1,93 @@
+import type { Ask } from '../domain/asks.js';
+import type { Outcome, TaskStatus, Totals } from '../domain/outcomes.js';
+import type { ApprovalPolicy } from '../domain/policy.js';
+import type { TaskLimits } from '../domain/task.js';
+import type { Usage } from '../domain/usage.js';
+
+/** What a task is started with. */
+export interface StartRequest {
+  prompt: string;
+  /** Folder on this machine; its real path is taken. */
+  workspace: string;
+  /** Default `claude-sonnet-5`. */
+  model?: string;
+  policy?: ApprovalPolicy;
+  limits?: TaskLimits;
+  maxConsecutiveMistakes?: number;
+}
+
+export interface StartedTask {
+  task: string;
+  /** Real path. */
+  workspace: string;
+  model: string;
+  /** Page of the task in Temporal's UI, when there is one. */
+  ui?: string;
+}
+
+/** `delivered`: the workflow took it; `left`: no worker answered, so it waits as a signal and is judged later. */
+export interface AnswerReceipt {
+  ask: string | undefined;
+  state: 'delivered' | 'left';
+}
+
+/** `queued` for the next request of a running task, or a follow-up run of a closed one was started. */
+export interface SendReceipt {
+  state: 'queued' | 'follow_up';
+}
+
+export interface ClientOptions {
+  /** Default: `LONGHAUL_HOME`, else `~/.longhaul`. */
+  home?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** A task as lists show it. */
+export interface TaskSummary {
+  task: string;
+  /** `no_worker`: it is open, and no worker is alive that could go on with it. */
+  status: TaskStatus;
+  /** When the status changed last, ms since the epoch. */
+  since: number;
+  /** ms since the epoch */
+  created: number;
+  workspace: string;
+  model: string;
+  /** The prompt's beginning, on one line. */
+  title: string;
+  turns: number;
+  /** USD */
+  cost: number;
+}
+
+export interface TaskDetails extends TaskSummary {
+  /** Open asks, oldest first. */
+  asks: Ask[];
+  usage: Usage;
+  /** Model requests, those that failed included. */
+  requests: number;
+  /** Number of the last event. */
+  seq: number;
+  /** How it has ended; absent while it is open. */
+  end?: TaskEnd;
+}
+
+/** How a task has ended. */
+export type TaskEnd = ({ outcome: 'completed'; result: string } | Exclude<Outcome, { outcome: 'completed' }>) & {
+  totals: Totals;
+};
+
+export interface TaskFilter {
+  status?: TaskStatus;
+  /** At most so many. */
+  limit?: number;
+}
+
+export interface FollowOptions {
+  /** `seq` of the first event, default 1. */
+  from?: number;
+  /** Ends the iteration. */
+  signal?: AbortSignal;
+  /** Also gives pieces of what is still arriving. Default false. */
+  partials?: boolean;
+}
