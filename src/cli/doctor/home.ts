@@ -11,7 +11,7 @@ export const homeCheck: Check = {
 /** @param uid of the caller; undefined where users have none */
 export async function homeFinding(home: string, uid: number | undefined): Promise<Finding> {
   const info = await stat(home).catch((err: NodeJS.ErrnoException) => {
-    if (err.code === 'ENOENT') return undefined;
+    if (err.code === 'ENOENT' || err.code === 'ENOTDIR') return undefined;
     throw err;
   });
   const folder = info ? home : await existingParent(home);

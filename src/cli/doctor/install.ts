@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { packageRoot, packageVersion } from '../../service/package.js';
 import { bad, type Check, type Finding, ok } from './row.js';
 
@@ -8,7 +8,7 @@ const BUILT = ['dist/cli/main.js', 'dist/service/main.js', 'dist/runner/main.js'
 
 export const installCheck: Check = {
   name: 'Longhaul',
-  look: async () => installFinding(packageRoot, packageVersion()),
+  look: async () => installFinding(resolve(packageRoot), packageVersion()),
 };
 
 /** @param root folder of the package */

@@ -20,6 +20,7 @@ export async function profilesFinding(folder: string): Promise<Finding> {
     const info = await stat(path).catch(() => undefined);
     if (info && (info.mode & 0o077) !== 0) open.push(path);
   }
+  if (open.length === 0 && files.length === 0) return ok('none kept yet');
   if (open.length === 0) return ok(`${count(files.length, 'profile')}, readable by their owner only`);
   const folders = open.filter((path) => path === folder).map((path) => `chmod 700 '${path}'`);
   const plain = open.filter((path) => path !== folder).map((path) => `'${path}'`);
