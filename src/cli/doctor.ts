@@ -1,163 +1,64 @@
-import { existsSync } from 'node:fs';
-import { findTemporal } from '../devserver/binary.js';
-import { LonghaulError } from '../domain/errors.js';
-import { openJournal } from '../journal/open.js';
-import { isUsable, profileFromEnv } from '../model/profiles.js';
-import { connectTemporal, namesServer, type TemporalTarget, temporalTarget } from '../service/connect.js';
+import { isUsable } from '../model/profiles.js';
 import { packageVersion } from '../service/package.js';
-import { homePaths } from '../settings/paths.js';
-import { type Io, printJson, printLine } from './io.js';
-import { count } from './text.js';
+import { examine } from './doctor/doctor.js';
+import { beginExamination, type Examination } from './doctor/examination.js';
+import { secretHider, shownAddress } from './doctor/hide.js';
+import { DEFAULT_ADDRESS, settingsInUse } from './doctor/keys.js';
+import { problemOf, rowLines } from './doctor/row-lines.js';
+import { serverNamed } from './doctor/temporal-look.js';
+import { columns, type Io, painter, printJson, printLine } from './io.js';
 
 /** Says what is there, starts and fetches nothing, and never shows a key. @returns 0, or 1 when something is broken */
-export async function doctorCommand(io: Io, home: string, json: boolean): Promise<number> {
-  const temporal = await temporalFacts(io, home);
-  const journal = await journalFacts(home);
-  const profile = profileFromEnv(io.env);
-  const provider = {
-    configured: isUsable(profile),
-    baseUrl: withoutSecrets(profile.baseURL ?? 'https://api.anthropic.com'),
-  };
-  const problems = problemsOf(temporal, journal, provider.configured);
-  const ok = !journal.problem && !temporal.problem;
-  const facts = {
-    type: 'doctor',
+export async function doctorCommand(
+  io: Io,
+  home: string,
+  flags: { json?: boolean; offline?: boolean },
+): Promise<number> {
+  const exam = beginExamination({ home, env: io.env, offline: flags.offline ?? false });
+  try {
+    const rows = await examine(exam);
+    const ok = rows.every(({ state }) => state !== 'bad');
+    if (flags.json)
+      printJson(io, { type: 'doctor', ...(await facts(exam)), ok, problems: rows.flatMap(problemOf), rows });
+    else {
+      const look = { paint: painter(io.colour), width: columns(io), command: io.command };
+      for (const line of rowLines(rows, look)) printLine(io, line);
+    }
+    return ok ? 0 : 1;
+  } finally {
+    void exam.close();
+  }
+}
+
+/** What programs read by name. */
+async function facts(exam: Examination): Promise<Record<string, unknown>> {
+  const { env, home, paths } = exam;
+  const [server, cli, look] = await Promise.all([exam.server(), exam.cli(), exam.journal()]);
+  const target = 'target' in server ? server.target : undefined;
+  const profile = settingsInUse(env);
+  const readable = look.state === 'readable' ? look.facts : undefined;
+  const sound = look.state === 'readable' && look.facts.id !== null && !look.flaws?.length;
+  return {
     node: process.versions.node,
     longhaul: packageVersion(),
     home,
-    temporal,
-    journal,
-    provider,
-    ok,
-    problems,
+    temporal: {
+      address: target === undefined ? null : secretHider(env)(target.address),
+      namespace: target?.namespace ?? null,
+      ui: target?.ui ?? null,
+      embedded: !serverNamed(env),
+      reachable: server.state === 'reachable',
+      cli: cli.candidates.find(({ flaw }) => flaw === undefined)?.path ?? null,
+    },
+    journal: {
+      path: paths.journal,
+      id: readable?.id ?? null,
+      ok: look.state === 'none' || sound,
+      hosts: readable?.leases.filter(({ until }) => until > Date.now()).length ?? 0,
+    },
+    provider: {
+      configured: isUsable(profile),
+      baseUrl: shownAddress(profile.baseURL ?? DEFAULT_ADDRESS),
+    },
   };
-  if (json) printJson(io, facts);
-  else printPeople(io, home, { temporal, journal, provider, problems });
-  return ok ? 0 : 1;
-}
-
-interface TemporalFacts {
-  address: string | null;
-  namespace: string | null;
-  ui: string | null;
-  embedded: boolean;
-  reachable: boolean;
-  cli: string | null;
-  problem?: string;
-}
-
-interface JournalFacts {
-  path: string;
-  /** null: there is none yet; the first command that needs one makes it. */
-  id: string | null;
-  ok: boolean;
-  hosts: number;
-  problem?: string;
-}
-
-async function temporalFacts(io: Io, home: string): Promise<TemporalFacts> {
-  const nowhere = { address: null, namespace: null, ui: null, reachable: false };
-  const cli = await temporalCli(io, home);
-  try {
-    const embedded = !namesServer(io.env);
-    const target = await targetIfAny(io, home);
-    if (!target) return { ...nowhere, embedded, cli };
-    const { address, namespace, ui } = target;
-    const problem = await connectProblem(io, home);
-    const facts = { address, namespace, ui: ui ?? null, embedded, reachable: problem === undefined, cli };
-    return problem === undefined ? facts : { ...facts, problem };
-  } catch (err) {
-    if (!LonghaulError.is(err)) throw err;
-    return { ...nowhere, embedded: false, cli, problem: err.message };
-  }
-}
-
-async function targetIfAny(io: Io, home: string): Promise<TemporalTarget | undefined> {
-  try {
-    return await temporalTarget({ home, env: io.env, start: false });
-  } catch (err) {
-    if (LonghaulError.is(err) && err.slug === 'temporal-unreachable') return undefined;
-    throw err;
-  }
-}
-
-async function connectProblem(io: Io, home: string): Promise<string | undefined> {
-  try {
-    await (await connectTemporal({ home, env: io.env, start: false })).close();
-    return undefined;
-  } catch (err) {
-    if (LonghaulError.is(err)) return err.message;
-    throw err;
-  }
-}
-
-/** Where the Temporal CLI is; null when it would have to be fetched. */
-async function temporalCli(io: Io, home: string): Promise<string | null> {
-  try {
-    return await findTemporal({ env: io.env, home, sources: [] });
-  } catch {
-    return null;
-  }
-}
-
-async function journalFacts(home: string): Promise<JournalFacts> {
-  const path = homePaths(home).journal;
-  if (!existsSync(path)) return { path, id: null, ok: true, hosts: 0 };
-  try {
-    const journal = await openJournal({ home, readonly: true });
-    try {
-      return { path, id: journal.id.id, ok: true, hosts: (await journal.liveHosts()).length };
-    } finally {
-      await journal.close();
-    }
-  } catch (err) {
-    if (!LonghaulError.is(err)) throw err;
-    return { path, id: null, ok: false, hosts: 0, problem: err.message };
-  }
-}
-
-function problemsOf(temporal: TemporalFacts, journal: JournalFacts, provider: boolean): string[] {
-  return [
-    ...(temporal.problem ? [temporal.problem] : []),
-    ...(temporal.address === null ? ['The service is not running; run, attach, answer and send start it.'] : []),
-    ...(journal.problem ? [journal.problem] : []),
-    ...(provider
-      ? []
-      : ['No provider is configured: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server of your own.']),
-  ];
-}
-
-function printPeople(
-  io: Io,
-  home: string,
-  facts: {
-    temporal: TemporalFacts;
-    journal: JournalFacts;
-    provider: { configured: boolean; baseUrl: string };
-    problems: string[];
-  },
-): void {
-  const { temporal, journal, provider, problems } = facts;
-  const state = temporal.address === null ? 'not running' : temporal.reachable ? 'reachable' : 'not reachable';
-  printLine(io, `Longhaul ${packageVersion()}, Node ${process.versions.node}`);
-  printLine(io, `Home:        ${home}`);
-  printLine(io, `Temporal:    ${temporal.address ?? '-'} (${temporal.embedded ? 'embedded' : 'configured'}, ${state})`);
-  if (temporal.ui) printLine(io, `Temporal UI: ${temporal.ui}`);
-  printLine(io, `Temporal CLI: ${temporal.cli ?? 'fetched when the service starts'}`);
-  printLine(
-    io,
-    `Journal:     ${journal.path} (${journal.ok ? 'ok' : 'not usable'}), ${count(journal.hosts, 'worker host')} alive`,
-  );
-  printLine(io, `Provider:    ${provider.baseUrl} (${provider.configured ? 'configured' : 'not configured'})`);
-  for (const problem of problems) printLine(io, `- ${problem}`);
-}
-
-/** A URL may carry a user and password. */
-function withoutSecrets(url: string): string {
-  try {
-    const { protocol, host, pathname } = new URL(url);
-    return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
-  } catch {
-    return '(not a URL)';
-  }
 }

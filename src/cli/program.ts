@@ -128,9 +128,9 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .option('--role <role>', 'all, workflow or host', parseOneOf('--role', ROLES))
     .option('--host <id>', 'name of this host')
     .action(async (flags) => done(await (await import('./worker.js')).workerCommand(io, home, flags)));
-  command('doctor', 'what is there: versions, Temporal, journal, provider').action(async (flags) =>
-    done(await (await import('./doctor.js')).doctorCommand(io, home, flags.json === true)),
-  );
+  command('doctor', 'what is there, what is missing, and what to do')
+    .option('--offline', 'do not ask the model provider')
+    .action(async (flags) => done(await (await import('./doctor.js')).doctorCommand(io, home, flags)));
   return program;
 }
 

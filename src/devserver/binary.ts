@@ -22,26 +22,60 @@ export interface FindOptions {
   sources?: BinarySource[];
 }
 
+/** ms that a CLI gets to say its version; the first run of a large file can take seconds. */
+const VERSION_MS = 20_000;
+
+/** A Temporal CLI on this machine. `flaw` says why it cannot be used. */
+export interface CliCandidate {
+  path: string;
+  from: 'LONGHAUL_TEMPORAL_CLI' | 'PATH' | 'home';
+  /** Version of the CLI, where it says one. */
+  version?: string;
+  flaw?: string;
+}
+
+/**
+ * The CLIs on this machine in the order of their choice; fetches nothing. The search ends with the first that can be
+ * used, and with the one that `LONGHAUL_TEMPORAL_CLI` names, be it of use or not.
+ * @param versionMs how long each may take to say its version
+ */
+export async function temporalCandidates(
+  { env, home }: Pick<FindOptions, 'env' | 'home'>,
+  versionMs = VERSION_MS,
+): Promise<CliCandidate[]> {
+  const named = env.LONGHAUL_TEMPORAL_CLI?.trim();
+  if (named) {
+    const path = resolve(named);
+    const from = 'LONGHAUL_TEMPORAL_CLI';
+    return [
+      isExecutable(path) ? { path, from, ...(await inspect(path, versionMs)) } : { path, from, flaw: NOT_EXECUTABLE },
+    ];
+  }
+  const found: CliCandidate[] = [];
+  const places = [
+    { path: onPath('temporal', env), from: 'PATH' },
+    { path: join(homePaths(home).bin, executableName('temporal')), from: 'home' },
+  ] as const;
+  for (const { path, from } of places) {
+    if (path === undefined || !isExecutable(path)) continue;
+    const candidate = { path, from, ...(await inspect(path, versionMs)) };
+    found.push(candidate);
+    if (candidate.flaw === undefined) break;
+  }
+  return found;
+}
+
 /**
  * Path of an executable Temporal CLI whose server is new enough: `LONGHAUL_TEMPORAL_CLI`, `temporal` on PATH,
  * `$LONGHAUL_HOME/bin/temporal`, else fetched and checked against a pinned hash.
  * @throws LonghaulError `temporal-binary`
  */
 export async function findTemporal(options: FindOptions): Promise<string> {
-  const { env, home, log } = options;
-  const named = env.LONGHAUL_TEMPORAL_CLI?.trim();
-  if (named) {
-    const path = requireExecutable(named, TEMPORAL_CLI);
-    const flaw = await serverFlaw(path);
-    if (flaw)
-      throw new LonghaulError('temporal-binary', `LONGHAUL_TEMPORAL_CLI names ${path}: ${flaw}.`, { next: ADVICE });
-    return path;
-  }
-  for (const path of [onPath('temporal', env), join(homePaths(home).bin, executableName('temporal'))]) {
-    if (path === undefined || !isExecutable(path)) continue;
-    const flaw = await serverFlaw(path);
-    if (!flaw) return path;
-    log?.(`Passing over ${path}: ${flaw}.`);
+  for (const { path, from, flaw } of await temporalCandidates(options)) {
+    if (flaw === undefined) return path;
+    if (from === 'LONGHAUL_TEMPORAL_CLI')
+      throw new LonghaulError('temporal-binary', `${from} names ${path}: ${flaw}.`, { next: ADVICE });
+    options.log?.(`Passing over ${path}: ${flaw}.`);
   }
   return fetchPinned(TEMPORAL_CLI, options);
 }
@@ -57,6 +91,7 @@ export async function findTestServer(options: FindOptions): Promise<string> {
   return isExecutable(kept) ? kept : fetchPinned(TEST_SERVER, options);
 }
 
+const NOT_EXECUTABLE = 'it is not an executable file';
 const ADVICE = 'Correct the variable, or unset it to have a fitting version fetched.';
 
 async function fetchPinned(pin: PinnedBinary, { env, home, log, sources }: FindOptions): Promise<string> {
@@ -74,15 +109,21 @@ function requireExecutable(named: string, pin: PinnedBinary): string {
   });
 }
 
-/** Why this CLI cannot be used, or undefined. */
-async function serverFlaw(path: string): Promise<string | undefined> {
+/** What this CLI says of itself, and why it cannot be used, if so. */
+async function inspect(path: string, versionMs: number): Promise<Pick<CliCandidate, 'version' | 'flaw'>> {
   let text: string;
   try {
-    text = (await run(path, ['--version'], { timeout: 20_000 })).stdout;
+    text = (await run(path, ['--version'], { timeout: versionMs })).stdout;
   } catch (err) {
-    return `it cannot be run (${(err as Error).message.split('\n')[0]})`;
+    return { flaw: `it cannot be run (${(err as Error).message.split('\n')[0]})` };
   }
-  const version = /Server (\d+)\.(\d+)/.exec(text);
+  const [, version] = /version (\S+)/.exec(text) ?? [];
+  const flaw = serverFlaw(text);
+  return { ...(version !== undefined && { version }), ...(flaw !== undefined && { flaw }) };
+}
+
+function serverFlaw(said: string): string | undefined {
+  const version = /Server (\d+)\.(\d+)/.exec(said);
   if (!version) return 'it does not say which Temporal server it carries';
   const [major, minor] = [Number(version[1]), Number(version[2])];
   const [oldMajor, oldMinor] = OLDEST_SERVER;

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { Answer } from './answer.js';
 import { check, type Wanted } from './check.js';
 import { type Chunking, DEFAULT_CHUNK } from './deltas.js';
-import { checkHeaders, parseJson, Refused, readBody, safeHeaders } from './gate.js';
+import { checkAccess, checkHeaders, parseJson, Refused, readBody, safeHeaders } from './gate.js';
+import { modelList } from './list-models.js';
 import { play, stepsOfAttempt } from './play.js';
 import { type Prefix, PromptCache, readPrefix } from './prefix.js';
 import { type RecordedRequest, Records } from './records.js';
@@ -136,6 +137,10 @@ class Model {
     const { record, res, requestId } = exchange;
     const bytes = await readBody(req);
     record.bytes = bytes.length;
+    if (path === '/v1/models') {
+      this.listModels(req, exchange);
+      return;
+    }
     const counting = path === '/v1/messages/count_tokens';
     if (path !== '/v1/messages' && !counting) {
       throw new Refused(404, 'not_found_error', ['shape'], `${path} does not exist`);
@@ -159,6 +164,17 @@ class Model {
       return;
     }
     await this.play(turnRequest, prefix, exchange);
+  }
+
+  /** @throws Refused */
+  private listModels(req: IncomingMessage, { record, res, requestId }: Exchange): void {
+    if (req.method !== 'GET') throw new Refused(405, 'invalid_request_error', ['shape'], 'only GET is possible');
+    checkAccess(req, this.options.apiKey);
+    const { searchParams } = new URL(req.url ?? '/', 'http://127.0.0.1');
+    const list = modelList(searchParams, this.options.models);
+    record.verdict = { kind: 'answered', stop: 'models' };
+    res.writeHead(200, { 'content-type': 'application/json', 'request-id': requestId });
+    res.end(JSON.stringify(list));
   }
 
   /** @throws Refused */

@@ -22,10 +22,23 @@ const VERSIONS = ['2023-06-01', '2026-10-21'] as const;
 export type ApiVersion = (typeof VERSIONS)[number];
 
 /**
+ * For a request with a body, which has to be JSON.
  * @returns the version of the API that the request wants
  * @throws Refused when the key or the version is missing or wrong
  */
 export function checkHeaders(req: IncomingMessage, apiKey: string | undefined): ApiVersion {
+  const version = checkAccess(req, apiKey);
+  if (!/^application\/json\b/.test(req.headers['content-type'] ?? '')) {
+    throw new Refused(400, 'invalid_request_error', ['json'], 'content-type: this header has to be "application/json"');
+  }
+  return version;
+}
+
+/**
+ * @returns the version of the API that the request wants
+ * @throws Refused when the key or the version is missing or wrong
+ */
+export function checkAccess(req: IncomingMessage, apiKey: string | undefined): ApiVersion {
   const key = req.headers['x-api-key'] || /^Bearer (.+)$/.exec(req.headers.authorization ?? '')?.[1];
   if (!key || (apiKey !== undefined && key !== apiKey)) {
     throw new Refused(
@@ -39,9 +52,6 @@ export function checkHeaders(req: IncomingMessage, apiKey: string | undefined): 
   if (version === undefined) {
     const message = `anthropic-version: this header has to be one of ${VERSIONS.join(', ')}`;
     throw new Refused(400, 'invalid_request_error', ['version'], message);
-  }
-  if (!/^application\/json\b/.test(req.headers['content-type'] ?? '')) {
-    throw new Refused(400, 'invalid_request_error', ['json'], 'content-type: this header has to be "application/json"');
   }
   return version;
 }

@@ -68,6 +68,11 @@ const LONG_PRICES: [RegExp, Price, Price][] = [
 /** Models that may carry the suffix `:1m`. */
 const WITH_1M = /^claude-(sonnet-(5|4-6|4-5|4)|opus-4-[678]|fable-5)(-\d{8})?$/;
 
+/** The ids that are known here, with those of the window of a million tokens. */
+export const MODEL_IDS: readonly string[] = Object.keys(TABLE).flatMap((id) =>
+  WITH_1M.test(id) ? [id, `${id}:1m`] : [id],
+);
+
 /**
  * What is known of a model id. The suffix `:1m` asks for the window of a million tokens. An id that is not in the table
  * is sent as it is, and priced as the default model, since the provider may know newer models than this table.

@@ -15,16 +15,7 @@ export async function* requestEvents(
   request: ModelRequest,
   watchdog: Watchdog,
 ): AsyncGenerator<RawEvent> {
-  const client = new Anthropic({
-    apiKey: profile.apiKey ?? (profile.authToken === undefined ? 'none' : null),
-    authToken: profile.authToken ?? null,
-    ...(profile.baseURL === undefined ? {} : { baseURL: profile.baseURL }),
-    maxRetries: 0,
-    // The watchdog is the only clock.
-    timeout: 2 ** 31 - 1,
-    logLevel: 'off',
-    fetch: boundedFetch,
-  });
+  const client = providerClient(profile);
   const headers = request.betas.length > 0 ? { 'anthropic-beta': request.betas.join(',') } : {};
   try {
     const response = await client.messages
@@ -38,6 +29,19 @@ export async function* requestEvents(
     watchdog.stop();
   }
   if (watchdog.failure) throw new RequestFailed(watchdog.failure);
+}
+
+/** How every request to a provider is made: no retries, no redirects, no clock but the caller's. */
+export function providerClient(profile: Profile): Anthropic {
+  return new Anthropic({
+    apiKey: profile.apiKey ?? (profile.authToken === undefined ? 'none' : null),
+    authToken: profile.authToken ?? null,
+    ...(profile.baseURL === undefined ? {} : { baseURL: profile.baseURL }),
+    maxRetries: 0,
+    timeout: 2 ** 31 - 1,
+    logLevel: 'off',
+    fetch: boundedFetch,
+  });
 }
 
 /** Bytes read of an answer that is not a stream of events: an error, or a page of something in between. */

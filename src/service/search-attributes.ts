@@ -4,7 +4,7 @@ import { SEARCH_ATTRIBUTES } from '../devserver/flags.js';
 import { LonghaulError } from '../domain/errors.js';
 
 /** Numbers of temporal.api.enums.v1.IndexedValueType. */
-const VALUE_TYPE = { Keyword: 2, Datetime: 6 } as const;
+export const VALUE_TYPE = { Keyword: 2, Datetime: 6 } as const;
 
 /** gRPC codes for a server on which search attributes are managed elsewhere, such as Temporal Cloud. */
 const NOT_ALLOWED = [7, 12, 16];
@@ -47,7 +47,11 @@ async function missingAttributes(connection: Connection, namespace: string): Pro
   return names.filter((name) => known[name] == null);
 }
 
-async function listAttributes(connection: Connection, namespace: string): Promise<Record<string, number> | undefined> {
+/** Types of the custom attributes by name; undefined where they may not be listed. */
+export async function listAttributes(
+  connection: Connection,
+  namespace: string,
+): Promise<Record<string, number> | undefined> {
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     return customAttributes ?? {};
