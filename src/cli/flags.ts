@@ -1,6 +1,7 @@
 import { LonghaulError } from '../domain/errors.js';
 import { OPEN_STATUSES, type TaskStatus } from '../domain/outcomes.js';
 import { APPROVALS, type Approval, DEFAULT_APPROVALS } from '../domain/policy.js';
+import { nearest } from './typos.js';
 
 /** What `run` and `attach` do about an ask when no person sits at the terminal. */
 export const ON_ASK = ['wait', 'exit', 'default'] as const;
@@ -37,7 +38,7 @@ export function parseOneOf<T extends string>(flag: string, words: readonly T[]):
   return (value) => {
     const found = words.find((word) => word === value);
     if (found !== undefined) return found;
-    throw badFlag(`${flag} takes one of ${words.join(', ')}, not "${value}".`);
+    throw badFlag(`${flag} takes one of ${words.join(', ')}, not "${value}".${didYouMean(value, words)}`);
   };
 }
 
@@ -56,11 +57,17 @@ export function parseApprovals(value: string, before?: Approval[]): Approval[] {
   const known = names.map((name) => {
     const found = APPROVALS.find((one) => one === name);
     if (found === undefined) {
-      throw badFlag(`--approve does not know "${name}". It takes a list of ${APPROVALS.join(', ')}; or none.`);
+      const meant = didYouMean(name, APPROVALS);
+      throw badFlag(`--approve does not know "${name}".${meant} It takes a list of ${APPROVALS.join(', ')}; or none.`);
     }
     return found;
   });
   return [...new Set([...(before ?? DEFAULT_APPROVALS), ...known])];
+}
+
+function didYouMean(value: string, words: readonly string[]): string {
+  const near = nearest(value.toLowerCase(), words);
+  return near === undefined ? '' : ` Did you mean ${near}?`;
 }
 
 /** @param next where the flag itself does not say what it takes, how to go on */

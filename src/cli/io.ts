@@ -13,6 +13,8 @@ export interface Io {
   /** A person sits there: both ends are terminals. */
   interactive: boolean;
   colour: boolean;
+  /** Standard output takes a line that is rewritten while something goes on. */
+  live: boolean;
   /** Where SIGINT, SIGTERM and SIGHUP arrive. */
   signals: Pick<NodeJS.EventEmitter, 'on' | 'off'>;
 }
@@ -29,9 +31,17 @@ export function processIo(): Io {
     cwd,
     command: calledAs(process.argv[1], cwd),
     interactive: terminal && stdin.isTTY === true && env.TERM !== 'dumb',
-    colour: terminal && !env.NO_COLOR && env.TERM !== 'dumb',
+    colour: wantsColour(env, terminal),
+    live: terminal && env.TERM !== 'dumb' && !env.CI,
     signals: process,
   };
+}
+
+/** A terminal gets colours; `NO_COLOR` and `FORCE_COLOR` overrule that, the former first. */
+export function wantsColour(env: NodeJS.ProcessEnv, terminal: boolean): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return !['0', 'false'].includes(env.FORCE_COLOR);
+  return terminal && env.TERM !== 'dumb';
 }
 
 /** Columns to lay tables and one-line entries out for. Not a terminal: wide enough for any of them. */
@@ -53,7 +63,17 @@ export function printNote(io: Io, text: string): void {
   io.stderr.write(`${text}\n`);
 }
 
-const CODES = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33', blue: '34', cyan: '36' } as const;
+const CODES = {
+  bold: '1',
+  dim: '2',
+  italic: '3',
+  underline: '4',
+  red: '31',
+  green: '32',
+  yellow: '33',
+  blue: '34',
+  cyan: '36',
+} as const;
 export type Style = keyof typeof CODES;
 export type Paint = (style: Style, text: string) => string;
 

@@ -13,22 +13,9 @@ import {
   parseTask,
   ROLES,
 } from './flags.js';
+import { commandHelp, helpWidth, programHelp } from './help.js';
 import type { Io } from './io.js';
 import { nearest } from './typos.js';
-
-const EXIT_CODES = `
-Exit codes:
-  0    completed (run, attach); the command did what it says
-  1    the task failed, or an error
-  2    wrong usage
-  3    the task waits for a person
-  4    the task was ended by its budget
-  5    Temporal cannot be reached
-  130  the task was aborted
-  143  run or attach was told to leave (SIGTERM); the task goes on
-
-Tasks are named by their id or a beginning of it that no other task has.
-State is kept in $LONGHAUL_HOME (~/.longhaul). Every command takes --json: docs/cli.md has the formats.`;
 
 /** Commands that decide for people. */
 const FOR_PEOPLE = ['answer', 'send', 'abort'];
@@ -58,11 +45,18 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
       outputError: () => {},
+      getOutHelpWidth: () => helpWidth(io),
     })
-    .addHelpText('after', EXIT_CODES)
+    .configureHelp({ subcommandTerm: (one) => `${one.name()} ${one.usage().replace(/^\[options\] ?/, '')}`.trimEnd() })
+    .addHelpText('after', () => programHelp(io))
     .hook('preAction', (_program, action) => refuseInsideTask(io, action.name()));
   const command = (usage: string, about: string) =>
-    program.command(usage).description(about).option('--json', 'machine-readable output').allowExcessArguments(false);
+    program
+      .command(usage)
+      .description(about)
+      .option('--json', 'machine-readable output')
+      .allowExcessArguments(false)
+      .addHelpText('after', ({ command }) => commandHelp(io, command.name()));
 
   command('up', 'start the service: Temporal and a worker')
     .option('--foreground', 'run it here, until Ctrl-C')
@@ -95,8 +89,9 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .option('--from <seq>', 'first event to show', parseCount('--from'))
     .option('-f, --follow', 'go on until the task ends')
+    .option('--full', 'all of prompts, diffs and outputs')
     .action(async (task, flags) => done(await (await import('./log.js')).logCommand(io, home, task, flags)));
-  command('answer', 'answer an ask: answer ID [ASK] yes|no|"TEXT"')
+  command('answer', 'answer an ask: yes, no, a number or "TEXT"')
     .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .usage('[options] <task> [ask] <answer>')
     .argument('[answer...]', 'ask id where needed, then yes, no, the number of an option, or a text')

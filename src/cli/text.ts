@@ -1,10 +1,25 @@
+import { eastAsianWidth } from 'get-east-asian-width';
 import type { Usage } from '../domain/usage.js';
 
-/** Terminal columns of a text without controls: wide East Asian characters and emoji count two, combining marks none. */
+const GRAPHEMES = new Intl.Segmenter();
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+/** A character that takes room; the rest of its cluster are marks and joiners on it. */
+const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Cs}]/u;
+/** Shown as an emoji although its first character alone would be narrow: a flag, a keycap, a heart. */
+const EMOJI_CLUSTER = /\ufe0f|^\p{Regional_Indicator}{2}/u;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the colours that this command writes itself
+const COLOURS = /\x1b\[[0-9;]*m/g;
+
+/** Terminal columns of a text, colours not counted: wide East Asian characters and emoji take two, combining marks none. */
 export function displayWidth(text: string): number {
-  let width = 0;
-  for (const char of text) width += charWidth(char.codePointAt(0) ?? 0);
-  return width;
+  const plain = text.replace(COLOURS, '');
+  if (PRINTABLE_ASCII.test(plain)) return plain.length;
+  return graphemes(plain).reduce((width, cluster) => width + clusterWidth(cluster), 0);
+}
+
+/** The characters as people see them: a letter with its accents, a family of emoji. */
+export function graphemes(text: string): string[] {
+  return Array.from(GRAPHEMES.segment(text), ({ segment }) => segment);
 }
 
 /** Cuts to `max` columns, never inside a character, and shows the cut. */
@@ -12,10 +27,10 @@ export function fitTo(text: string, max: number): string {
   if (displayWidth(text) <= max) return text;
   let width = 0;
   let kept = '';
-  for (const char of text) {
-    width += charWidth(char.codePointAt(0) ?? 0);
+  for (const cluster of graphemes(text)) {
+    width += clusterWidth(cluster);
     if (width > max - 1) break;
-    kept += char;
+    kept += cluster;
   }
   return `${kept}…`;
 }
@@ -80,38 +95,8 @@ function join(big: number, bigUnit: string, small: number, smallUnit: string): s
   return small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`;
 }
 
-function charWidth(code: number): number {
-  if (code < 0x300) return 1;
-  if (within(code, NO_WIDTH)) return 0;
-  return within(code, TWO_WIDE) ? 2 : 1;
+function clusterWidth(cluster: string): number {
+  const code = VISIBLE.exec(cluster)?.[0].codePointAt(0);
+  if (code === undefined) return 0;
+  return EMOJI_CLUSTER.test(cluster) ? 2 : eastAsianWidth(code);
 }
-
-function within(code: number, ranges: readonly (readonly [number, number])[]): boolean {
-  return ranges.some(([from, to]) => code >= from && code <= to);
-}
-
-const NO_WIDTH = [
-  [0x300, 0x36f],
-  [0x1ab0, 0x1aff],
-  [0x1dc0, 0x1dff],
-  [0x200b, 0x200f],
-  [0x20d0, 0x20ff],
-  [0xfe00, 0xfe0f],
-  [0xfe20, 0xfe2f],
-  [0xe0100, 0xe01ef],
-] as const;
-
-const TWO_WIDE = [
-  [0x1100, 0x115f],
-  [0x2e80, 0x303e],
-  [0x3041, 0xa4cf],
-  [0xac00, 0xd7a3],
-  [0xf900, 0xfaff],
-  [0xfe30, 0xfe6f],
-  [0xff00, 0xff60],
-  [0xffe0, 0xffe6],
-  [0x1f300, 0x1f64f],
-  [0x1f680, 0x1f6ff],
-  [0x1f900, 0x1f9ff],
-  [0x20000, 0x3fffd],
-] as const;

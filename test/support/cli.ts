@@ -42,6 +42,7 @@ export function testIo(more: Partial<Io> = {}): TestIo {
     command: 'longhaul',
     interactive: false,
     colour: false,
+    live: false,
     signals: new EventEmitter(),
     ...more,
   };

@@ -1,0 +1,101 @@
+import { wrap } from './flow.js';
+import { columns, type Io } from './io.js';
+
+/** What exit codes mean; docs/cli.md has the same. */
+const EXIT_WORDS = {
+  0: 'completed (run, attach); the command did what it says',
+  1: 'the task failed, or an error',
+  2: 'wrong usage',
+  3: 'the task waits for a person',
+  4: 'the task was ended by its budget',
+  5: 'Temporal cannot be reached',
+  130: 'the task was aborted',
+  143: 'run or attach was told to leave (SIGTERM); the task goes on',
+} as const;
+type ExitCode = keyof typeof EXIT_WORDS;
+
+interface CommandHelp {
+  /** What follows the command's name. */
+  examples: readonly string[];
+  exits: readonly ExitCode[];
+  /** In place of the general words for code 0. */
+  zero?: string;
+}
+
+const FOLLOWS: readonly ExitCode[] = [0, 1, 2, 3, 4, 5, 130, 143];
+const LOCAL: readonly ExitCode[] = [0, 1, 2];
+const REMOTE: readonly ExitCode[] = [0, 1, 2, 5];
+
+/** Examples and exit codes of each command. */
+export const HELP: Readonly<Record<string, CommandHelp>> = {
+  up: { examples: ['up', 'up --foreground'], exits: LOCAL, zero: 'the service runs' },
+  down: { examples: ['down'], exits: LOCAL, zero: 'the service is down' },
+  run: {
+    examples: [
+      'run "Make the date parser accept ISO weeks" -w ~/src/app',
+      'run "Update the changelog" --approve edit --max-turns 40',
+      'run --prompt-file plan.md --yolo --json --on-ask exit',
+    ],
+    exits: FOLLOWS,
+    zero: 'completed; with --detach, or after detaching: the task goes on',
+  },
+  attach: {
+    examples: ['attach k3v', 'attach k3v --from 120', 'attach k3v --json --on-ask wait'],
+    exits: FOLLOWS,
+    zero: 'completed; after detaching: the task goes on',
+  },
+  log: {
+    examples: ['log k3v', 'log k3v --full | less', 'log k3v --follow --json'],
+    exits: LOCAL,
+    zero: 'printed, however the task stands',
+  },
+  answer: {
+    examples: ['answer k3v a7 yes', 'answer k3v a7 no --text "use yarn"', 'answer k3v 2'],
+    exits: REMOTE,
+    zero: 'the answer was taken, or left for the next worker',
+  },
+  send: {
+    examples: ['send k3v "The tests need Node 22"', 'send k3v "Now update the docs as well"'],
+    exits: REMOTE,
+    zero: 'the message was left',
+  },
+  abort: { examples: ['abort k3v'], exits: REMOTE, zero: 'the task has ended, or will' },
+  tasks: { examples: ['tasks', 'tasks --status waiting', 'tasks --limit 10 --json'], exits: LOCAL, zero: 'listed' },
+  show: { examples: ['show k3v', 'show k3v --json'], exits: LOCAL, zero: 'shown, however the task stands' },
+  worker: {
+    examples: ['worker', 'worker --role host --host build-7'],
+    exits: REMOTE,
+    zero: 'it was told to end, and has',
+  },
+  doctor: { examples: ['doctor', 'doctor --json'], exits: LOCAL, zero: 'nothing is broken' },
+};
+
+/** Columns for help: a terminal's, up to where lines become hard to read. */
+export function helpWidth(io: Io): number {
+  return io.stdout.isTTY ? Math.min(columns(io), 100) : 80;
+}
+
+/** What stands below the flags of a command. */
+export function commandHelp(io: Io, name: string): string {
+  const help = HELP[name];
+  if (!help) return '';
+  const examples = help.examples.map((example) => `  ${io.command} ${example}`);
+  const words = { ...EXIT_WORDS, ...(help.zero ? { 0: help.zero } : {}) };
+  return `\nExamples:\n${examples.join('\n')}\n\n${exitCodes(io, help.exits, words)}`;
+}
+
+/** What stands below the list of commands. */
+export function programHelp(io: Io): string {
+  const codes = exitCodes(io, FOLLOWS, EXIT_WORDS);
+  const notes = [
+    'Tasks are named by their id or a beginning of it that no other task has.',
+    'State is kept in $LONGHAUL_HOME (~/.longhaul). Every command takes --json: docs/cli.md has the formats.',
+    `\`${io.command} COMMAND --help\` has flags, examples and exit codes of each command.`,
+  ];
+  return `\n${codes}\n\n${notes.map((note) => wrap(note, helpWidth(io))).join('\n')}`;
+}
+
+function exitCodes(io: Io, codes: readonly ExitCode[], words: Readonly<Record<ExitCode, string>>): string {
+  const lines = codes.map((code) => wrap(`  ${String(code).padEnd(3)}  ${words[code]}`, helpWidth(io), ' '.repeat(7)));
+  return `Exit codes:\n${lines.join('\n')}`;
+}
