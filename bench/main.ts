@@ -34,8 +34,8 @@ export async function main(args: string[]): Promise<number> {
     await runAll(wanted, options, args);
     return 0;
   } catch (err) {
-    if (!(err instanceof BenchFailed)) throw err;
-    process.stderr.write(`The bench has failed: ${err.message}\n`);
+    const said = err instanceof BenchFailed ? err.message : err instanceof Error ? err.stack : String(err);
+    process.stderr.write(`The bench has failed: ${said}\n`);
     return 1;
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
@@ -20,7 +20,7 @@ export interface ServiceHome {
   state(): Promise<ServiceState>;
   /** @returns the client, and the one of Temporal beneath it */
   connect(): Promise<{ client: TaskClient; temporal: Client; close(): Promise<void> }>;
-  /** A new folder for a task. */
+  /** A new folder for a task, with a `notes.txt` of a few lines. */
   workspace(): string;
   /** Bytes of the journal. */
   journalBytes(): number;
@@ -61,6 +61,7 @@ export function newServiceHome(model: { url: string }): ServiceHome {
     workspace: () => {
       const workspace = join(folder, `work-${++workspaces}`);
       mkdirSync(workspace);
+      writeFileSync(join(workspace, 'notes.txt'), 'One line.\nAnother line.\n');
       return workspace;
     },
     journalBytes: () => {
