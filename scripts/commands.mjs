@@ -6,7 +6,7 @@ import { countTests } from './count.mjs';
 import { root } from './inputs.mjs';
 import { note, prepare, StepFailed, withBinaries } from './setup.mjs';
 
-const COMMANDS = { demo, test, check, verify, build: async () => 0 };
+const COMMANDS = { demo, test, check, verify, bench, build: async () => 0 };
 
 /** Sets the checkout up as far as needed, runs the command and ends with its exit code. */
 export async function main([name = '', ...args]) {
@@ -48,6 +48,13 @@ async function test(args) {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+async function bench(args) {
+  return run(
+    [join(root, 'scripts', 'run-typescript.mjs'), join(root, 'bench', 'main.ts'), ...args],
+    await withBinaries(['temporal']),
+  );
 }
 
 /** The environment without what would lead tests to a person's server, provider or money. */

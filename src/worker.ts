@@ -25,6 +25,17 @@ import { sweepCommands } from './runner/sweep.js';
 import { unreachable, type WorkerConnection, workerConnection } from './service/connect.js';
 import { homePaths, longhaulHome } from './settings/paths.js';
 
+/** What every worker is created with, besides what it does. */
+export const WORKER_SETTINGS = {
+  maxConcurrentActivityTaskExecutions: 1_000,
+  // A cancel is learned from a heartbeat's answer, so heartbeats must not be held back.
+  maxHeartbeatThrottleInterval: '1s',
+  defaultHeartbeatThrottleInterval: '1s',
+  stickyQueueScheduleToStartTimeout: '1s',
+  shutdownGraceTime: '3s',
+  shutdownForceTime: '8s',
+} as const satisfies Partial<WorkerOptions>;
+
 /** A host whose lease has run out has no worker. */
 const LEASE_TTL_MS = 10_000;
 const LEASE_RENEW_MS = 3_000;
@@ -53,13 +64,7 @@ export async function openWorker(options: WorkerOptions): Promise<LonghaulWorker
       taskQueue: queue,
       identity: `longhaul-${role}@${host}:${process.pid}`,
       ...workOf(role, createActivities({ journal, home, env })),
-      maxConcurrentActivityTaskExecutions: 1_000,
-      // A cancel is learned from a heartbeat's answer, so heartbeats must not be held back.
-      maxHeartbeatThrottleInterval: '1s',
-      defaultHeartbeatThrottleInterval: '1s',
-      stickyQueueScheduleToStartTimeout: '1s',
-      shutdownGraceTime: '3s',
-      shutdownForceTime: '8s',
+      ...WORKER_SETTINGS,
     });
     const commandsDir = homePaths(home).commands;
     return new RunnableWorker({ worker, connection, journal, role, host, queue, server, target, signals, commandsDir });

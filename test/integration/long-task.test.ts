@@ -6,6 +6,7 @@ import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, type FakeModel, finish, startFakeModel } from '../../src/fake-model/index.js';
 import { readService } from '../../src/service/up.js';
+import { handedOver, historiesOf, payloadSizes } from '../support/histories.js';
 import { ROOT, runCli } from '../support/world.js';
 
 const CALLS = 400;
@@ -72,22 +73,17 @@ describe('a long task on the embedded service', () => {
     const connection = await Connection.connect({ address: service!.address });
     const client = new Client({ connection, namespace: service!.namespace });
     const sizes = { events: 0, runs: 0, payload: 0, handedOver: 0 };
-    for await (const { runId } of client.workflow.list({ query: `WorkflowId="${task}"` })) {
-      const history = await client.workflow.getHandle(task, runId).fetchHistory();
+    for (const run of await historiesOf(client, task)) {
       await Worker.runReplayHistory(
         { workflowBundle: { codePath: join(ROOT, 'dist', 'workflow-bundle.js') } },
-        history,
+        run.history,
         task,
       );
-      const { events } = history;
-      expect(events?.length).toBeLessThanOrEqual(MAX_EVENTS);
+      expect(run.events.length).toBeLessThanOrEqual(MAX_EVENTS);
       sizes.runs++;
-      sizes.events += events?.length ?? 0;
-      for (const event of events ?? []) {
-        sizes.payload = Math.max(sizes.payload, ...payloadSizes(event));
-        const started = event.workflowExecutionStartedEventAttributes;
-        if (started?.continuedExecutionRunId) sizes.handedOver = Math.max(sizes.handedOver, ...payloadSizes(started));
-      }
+      sizes.events += run.events.length;
+      sizes.payload = Math.max(sizes.payload, ...run.events.flatMap(payloadSizes));
+      sizes.handedOver = Math.max(sizes.handedOver, handedOver(run));
     }
     await connection.close();
     expect(sizes.runs).toBeGreaterThan(1);
@@ -96,11 +92,3 @@ describe('a long task on the embedded service', () => {
     expect(sizes.events / (CALLS + 1)).toBeLessThanOrEqual(MAX_EVENTS_A_TURN);
   }
 });
-
-/** Sizes of all payloads in an event, bytes. */
-function payloadSizes(value: unknown): number[] {
-  if (value === null || typeof value !== 'object') return [0];
-  const { data } = value as { data?: unknown };
-  if (data instanceof Uint8Array) return [data.byteLength];
-  return Object.values(value).flatMap(payloadSizes);
-}

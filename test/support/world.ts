@@ -32,10 +32,16 @@ export interface World {
   temporal: Client;
   journal: Journal;
   env: NodeJS.ProcessEnv;
-  worker(options?: { role?: 'all' | 'workflow' | 'host'; host?: string; env?: NodeJS.ProcessEnv }): Promise<TestWorker>;
+  /** @param options `node`: flags of Node itself */
+  worker(options?: {
+    role?: 'all' | 'workflow' | 'host';
+    host?: string;
+    env?: NodeJS.ProcessEnv;
+    node?: string[];
+  }): Promise<TestWorker>;
   model(options: FakeModelOptions): Promise<FakeModel>;
   /** A client whose tasks use that model. */
-  client(model: FakeModel): Promise<TaskClient>;
+  client(model: Pick<FakeModel, 'url'>): Promise<TaskClient>;
   /** A new folder with these files. */
   workspace(files?: Record<string, string>): string;
   start(
@@ -86,8 +92,8 @@ export async function startWorld(): Promise<World> {
     temporal,
     journal: own.journal,
     env,
-    worker: async ({ role = 'all', host, env: more } = {}) => {
-      const args = [COMMAND, 'worker', '--role', role, ...(host === undefined ? [] : ['--host', host])];
+    worker: async ({ role = 'all', host, env: more, node = [] } = {}) => {
+      const args = [...node, COMMAND, 'worker', '--role', role, ...(host === undefined ? [] : ['--host', host])];
       const worker = await startWorker(args, { ...env, ...more }, join(home, `worker-${role}-${endings.length}.log`));
       endings.push(() => worker.kill9());
       if (role !== 'workflow')
@@ -135,7 +141,7 @@ export async function startWorld(): Promise<World> {
   return world;
 }
 
-export function modelEnv(env: NodeJS.ProcessEnv, model: FakeModel): NodeJS.ProcessEnv {
+export function modelEnv(env: NodeJS.ProcessEnv, model: Pick<FakeModel, 'url'>): NodeJS.ProcessEnv {
   return { ...env, ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'test-key' };
 }
 
@@ -210,7 +216,7 @@ async function startWorker(args: string[], env: NodeJS.ProcessEnv, logFile: stri
 }
 
 /** The environment without what would lead to another server, home or provider. */
-function cleanEnv(): NodeJS.ProcessEnv {
+export function cleanEnv(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(ANTHROPIC_|TEMPORAL_|LONGHAUL_HOME|LONGHAUL_HOST|VITEST|NODE_OPTIONS)/.test(name),
   );
