@@ -34,7 +34,7 @@ export const WORKER_SETTINGS = {
   stickyQueueScheduleToStartTimeout: '1s',
   shutdownGraceTime: '3s',
   shutdownForceTime: '8s',
-} as const satisfies Partial<WorkerOptions>;
+} as const satisfies Partial<TemporalWorkerOptions>;
 
 /** A host whose lease has run out has no worker. */
 const LEASE_TTL_MS = 10_000;
