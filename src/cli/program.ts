@@ -28,7 +28,7 @@ Exit codes:
   143  run or attach was told to leave (SIGTERM); the task goes on
 
 Tasks are named by their id or a beginning of it that no other task has.
-State is kept in $LONGHAUL_HOME (~/.longhaul). Every command takes --json: docs/cli.md has the formats.`;
+State is kept in $LONGHAUL_HOME (~/.longhaul). Every command but demo takes --json: docs/cli.md has the formats.`;
 
 /** Commands that decide for people. */
 const FOR_PEOPLE = ['answer', 'send', 'abort'];
@@ -131,6 +131,11 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
   command('doctor', 'what is there: versions, Temporal, journal, provider').action(async (flags) =>
     done(await (await import('./doctor.js')).doctorCommand(io, home, flags.json === true)),
   );
+  program
+    .command('demo')
+    .description('see a small project repaired by a scripted model; needs no key')
+    .allowExcessArguments(false)
+    .action(async () => done(await (await import('./demo.js')).demo([], io)));
   return program;
 }
 
