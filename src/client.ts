@@ -200,7 +200,7 @@ export class TaskClient extends TaskReader {
     if (!embedded) return ENV_PROFILE;
     throw new LonghaulError('no-api-key', 'No model provider is configured: ANTHROPIC_API_KEY is not set.', {
       kept: 'No task was started.',
-      next: 'Set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server), or run `npm start` for the demo without a key.',
+      next: 'Set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server), or see `longhaul demo`, which needs none.',
     });
   }
 

@@ -31,7 +31,7 @@ const ANSWER_AFTER_MS = 3000;
 /** Folders that a copy of one's own project can do without. */
 const NOT_COPIED = new Set(['node_modules']);
 
-/** `npm start`: the example with a scripted model, or with a prompt and a provider a task of one's own. */
+/** `demo` and `npm start`: the example with a scripted model; `npm start` with a prompt: a task of one's own. */
 export async function demo(argv: readonly string[], io: Io): Promise<number> {
   const { prompt, workspace } = readDemoArgs(argv);
   if (prompt === undefined && workspace === undefined) return await example(io);

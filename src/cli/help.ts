@@ -89,7 +89,7 @@ export function programHelp(io: Io): string {
   const codes = exitCodes(io, FOLLOWS, EXIT_WORDS);
   const notes = [
     'Tasks are named by their id or a beginning of it that no other task has.',
-    'State is kept in $LONGHAUL_HOME (~/.longhaul). Every command takes --json: docs/cli.md has the formats.',
+    'State is kept in $LONGHAUL_HOME (~/.longhaul). Every command but demo takes --json: docs/cli.md has the formats.',
     `\`${io.command} COMMAND --help\` has flags, examples and exit codes of each command.`,
   ];
   return `\n${codes}\n\n${notes.map((note) => wrap(note, helpWidth(io))).join('\n')}`;

@@ -126,6 +126,11 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
   command('doctor', 'what is there, what is missing, and what to do')
     .option('--offline', 'do not ask the model provider')
     .action(async (flags) => done(await (await import('./doctor.js')).doctorCommand(io, home, flags)));
+  program
+    .command('demo')
+    .description('see a small project repaired by a scripted model; needs no key')
+    .allowExcessArguments(false)
+    .action(async () => done(await (await import('./demo.js')).demo([], io)));
   return program;
 }
 

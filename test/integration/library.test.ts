@@ -5,7 +5,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../src/domain/events.js';
 import { call, finish, pace, type Step, say } from '../../src/fake-model/index.js';
-import type { LonghaulWorker, WorkerOptions } from '../../src/index.js';
+import type { LonghaulWorker, WorkerLogEntry, WorkerOptions } from '../../src/index.js';
 import { ROOT, startWorld, until, type World } from '../support/world.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGUSR2', 'SIGHUP'] as const;
@@ -57,13 +57,19 @@ describe('the library', () => {
     const never = await worker();
     await never.shutdown();
     await never.shutdown();
-    const told = await worker({ signals: ['SIGUSR2'] });
+    const entries: WorkerLogEntry[] = [];
+    const env = { ...world.env, LONGHAUL_DEBUG: '1' };
+    const told = await worker({ env, signals: ['SIGUSR2'], log: (entry) => entries.push(entry) });
     const running = told.run();
     await until(async () => (await world.journal.liveHosts()).length === 1);
     process.kill(process.pid, 'SIGUSR2');
     await running;
     expect(listeners()).toEqual(before);
     expect(await world.journal.liveHosts()).toEqual([]);
+    const states = entries.filter(({ message }) => message === 'Worker state changed');
+    expect(states.length).toBeGreaterThan(2);
+    expect(states[0]).toMatchObject({ level: 'INFO', meta: { state: 'RUNNING' } });
+    expect(Math.abs(Date.now() - (states[0]?.at ?? 0))).toBeLessThan(60_000);
   });
 
   it('says where a worker cannot be', async () => {
