@@ -11,6 +11,7 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from './activities/index.js';
 import { reconcileAll } from './client/reconcile.js';
+import { TemporalTasks } from './client/temporal-tasks.js';
 import { workflowState } from './client/workflow-state.js';
 import { LonghaulError } from './domain/errors.js';
 import { isOpen } from './domain/outcomes.js';
@@ -45,7 +46,7 @@ const CHECK_JOURNAL_MS = 3_000;
 /**
  * Runs a worker until SIGTERM or SIGINT, then lets running activities end for 3 s and leaves the rest to a successor.
  *
- * @throws LonghaulError `temporal-unreachable`, or one of the journal's
+ * @throws LonghaulError `temporal-unreachable`, `bad-settings`, or one of the journal's
  */
 export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const { role, home, env } = options;
@@ -54,6 +55,8 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const queue = role === 'host' ? hostQueue(host) : TASK_QUEUE;
   const { options: where, namespace, address, embedded } = await workerConnection({ home, env });
   const server = embedded ? LOCAL_SERVER : `${address}/${namespace}`;
+  // a server that a person has named may not be there, or lack the namespace or what tasks need in it
+  if (!embedded) await (await TemporalTasks.open({ home, env })).close();
   const journal = await openJournal({ home });
   const connection = await NativeConnection.connect(where);
   const timers = [sayAlive(), watchJournal(journal), reconcileTasks(journal, server, connection, namespace)];

@@ -1,6 +1,8 @@
+import { NAMESPACE } from '../devserver/flags.js';
 import { LonghaulError } from '../domain/errors.js';
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
 import type { HostLease, Journal, TaskRow } from '../journal/journal.js';
+import { loadSettings, namedUi } from '../service/named-server.js';
 import { readService } from '../service/up.js';
 
 /** @throws LonghaulError `task-not-found` */
@@ -16,8 +18,12 @@ export function shownStatus(row: TaskRow, hosts: readonly HostLease[]): TaskStat
   return isOpen(row.status) && !served ? 'no_worker' : row.status;
 }
 
-/** The task's page in the UI of the running service; undefined when there is none. */
-export async function uiPage(home: string, task: string): Promise<string | undefined> {
-  const service = await readService(home);
-  return service?.ui ? `${service.ui}/namespaces/${service.namespace}/workflows/${task}` : undefined;
+/**
+ * The task's page in the UI of the running service, or of the server that the environment names; undefined when neither
+ * is known.
+ */
+export async function uiPage(home: string, env: NodeJS.ProcessEnv, task: string): Promise<string | undefined> {
+  const settings = loadSettings(env);
+  const known = settings ? { ui: namedUi(env), namespace: settings.namespace ?? NAMESPACE } : await readService(home);
+  return known?.ui ? `${known.ui}/namespaces/${known.namespace}/workflows/${task}` : undefined;
 }
