@@ -13,6 +13,7 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from './activities/index.js';
 import { reconcileAll } from './client/reconcile.js';
+import { TemporalTasks } from './client/temporal-tasks.js';
 import { workflowState } from './client/workflow-state.js';
 import type { LonghaulWorker, WorkerLog, WorkerLogEntry, WorkerOptions, WorkerRole } from './create-worker.js';
 import { LonghaulError } from './domain/errors.js';
@@ -54,6 +55,8 @@ export async function openWorker(options: WorkerOptions): Promise<LonghaulWorker
   const target = await workerConnection({ home, env });
   const { address, namespace, embedded } = target;
   const server = embedded ? LOCAL_SERVER : `${address}/${namespace}`;
+  // a server that a person has named may not be there, or lack the namespace or what tasks need in it
+  if (!embedded) await (await TemporalTasks.open({ home, env })).close();
   const journal = await openJournal({ home });
   let connection: NativeConnection | undefined;
   try {

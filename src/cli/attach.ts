@@ -29,7 +29,7 @@ export async function attachCommand(io: Io, home: string, prefix: string, flags:
     const { workspace, model } = await requireTask(client.journal, task);
     const onAsk = onAskOf(io, flags);
     const view = flags.json ? new JsonView(io) : new HumanView(io, client.journal, { howToAnswer: onAsk !== 'prompt' });
-    const ui = await uiPage(home, task);
+    const ui = await uiPage(home, io.env, task);
     view.head({ task, workspace, model, ...(ui ? { ui } : {}) });
     const from = flags.from ?? 1;
     return await follow({ io, journal: client.journal, actions: client, view, signals, onAsk, task, from });

@@ -23,7 +23,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     const { usage, cost, requests } = await journal.totals(task);
     const outcome = isOpen(row.status) ? undefined : state.closed?.outcome;
     const result = outcome?.outcome === 'completed' ? await journal.getText(outcome.result) : undefined;
-    const ui = await uiPage(home, task);
+    const ui = await uiPage(home, io.env, task);
     if (json) {
       printJson(io, {
         type: 'show',

@@ -1,5 +1,7 @@
+import { NAMESPACE } from '../devserver/flags.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { Journal, TaskRow } from '../journal/journal.js';
+import { loadSettings, namedUi } from '../service/named-server.js';
 import { readService } from '../service/up.js';
 
 /** @throws LonghaulError `task-not-found` */
@@ -11,8 +13,12 @@ export async function requireTask(journal: Journal, task: string): Promise<TaskR
 
 export { shownStatus } from '../client/read.js';
 
-/** The task's page in the UI of the running service; undefined when there is none. */
-export async function uiPage(home: string, task: string): Promise<string | undefined> {
-  const service = await readService(home);
-  return service?.ui ? `${service.ui}/namespaces/${service.namespace}/workflows/${task}` : undefined;
+/**
+ * The task's page in the UI of the running service, or of the server that the environment names; undefined when neither
+ * is known.
+ */
+export async function uiPage(home: string, env: NodeJS.ProcessEnv, task: string): Promise<string | undefined> {
+  const settings = loadSettings(env);
+  const known = settings ? { ui: namedUi(env), namespace: settings.namespace ?? NAMESPACE } : await readService(home);
+  return known?.ui ? `${known.ui}/namespaces/${known.namespace}/workflows/${task}` : undefined;
 }

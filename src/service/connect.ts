@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import { NAMESPACE } from '../devserver/flags.js';
 import { LonghaulError } from '../domain/errors.js';
-import { loadSettings, namesServer } from './named-server.js';
+import { loadSettings, namedUi, namesServer } from './named-server.js';
 import { EMBEDDED_VARIABLE } from './service.js';
 import { readService, up } from './up.js';
 
@@ -92,10 +92,12 @@ export async function temporalTarget(options: TargetOptions): Promise<TemporalTa
   const settings = loadSettings(env);
   if (settings) {
     const { address = 'localhost:7233', tls, apiKey, metadata } = settings.connectionOptions;
+    const ui = namedUi(env);
     return {
       address,
       namespace: settings.namespace ?? NAMESPACE,
       embedded: Boolean(env[EMBEDDED_VARIABLE]),
+      ...(ui !== undefined && { ui }),
       options: {
         ...(tls !== undefined && { tls }),
         ...(apiKey !== undefined && { apiKey }),

@@ -11,6 +11,11 @@ export function namesServer(env: NodeJS.ProcessEnv): boolean {
   return env[EMBEDDED_VARIABLE] ? false : loadSettings(env) !== undefined;
 }
 
+/** Where the UI of the server that a person has named is, for links: `LONGHAUL_UI_URL`, without a slash at its end. */
+export function namedUi(env: NodeJS.ProcessEnv): string | undefined {
+  return env.LONGHAUL_UI_URL?.trim().replace(/\/+$/, '') || undefined;
+}
+
 /**
  * The service of this machine is of no use where a server is named: nothing would connect to it.
  * @throws LonghaulError `bad-settings`
