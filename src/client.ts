@@ -18,6 +18,7 @@ import { type Journal, type TaskRow, WorkspaceInUse } from './journal/journal.js
 import { openJournal } from './journal/open.js';
 import { DEFAULT_MODEL } from './model/prices.js';
 import { checkProfile, ENV_PROFILE, isUsable, profileFromEnv, saveProfile } from './model/profiles.js';
+import { readService } from './service/up.js';
 import { longhaulHome } from './settings/paths.js';
 import { checkWorkspace } from './workspace/check.js';
 
@@ -57,6 +58,10 @@ export interface ClientOptions {
   /** Default: `LONGHAUL_HOME`, else `~/.longhaul`. */
   home?: string;
   env?: NodeJS.ProcessEnv;
+  /** Gets a line for people before something slow, such as the start of the service. */
+  log?: (line: string) => void;
+  /** Gets what has been fetched of the Temporal server, in bytes; `total` where it is known. */
+  progress?: (bytes: number, total: number | undefined) => void;
 }
 
 /** How long a message waits for a task that is just ending, ms. */
@@ -82,6 +87,7 @@ export class TaskClient {
     readonly journal: Journal,
     private readonly home: string,
     private readonly env: NodeJS.ProcessEnv,
+    private readonly slow: Pick<ClientOptions, 'log' | 'progress'>,
   ) {}
 
   /** Connects to Temporal, and starts the local service where none is configured. */
@@ -100,7 +106,11 @@ export class TaskClient {
   static async local(options: ClientOptions = {}): Promise<TaskClient> {
     const env = options.env ?? process.env;
     const home = options.home ?? longhaulHome(env);
-    return new TaskClient(await openJournal({ home }), home, env);
+    const { log, progress } = options;
+    return new TaskClient(await openJournal({ home }), home, env, {
+      ...(log && { log }),
+      ...(progress && { progress }),
+    });
   }
 
   async close(): Promise<void> {
@@ -188,8 +198,10 @@ export class TaskClient {
     } catch (err) {
       const { kind } = await failureOf(err);
       if (kind === 'ended') await this.settle(task);
-      if (kind !== 'timeout') throw await explain(this.journal, task, err);
-      await temporal.signal(task, 'answer', full);
+      if (kind !== 'timeout') throw await this.meaning(task, err);
+      await temporal.signal(task, 'answer', full).catch(async (cause) => {
+        throw await this.meaning(task, cause);
+      });
       return { ask: full.ask, state: 'left' };
     }
   }
@@ -210,7 +222,7 @@ export class TaskClient {
         const failure = await failureOf(err);
         if (failure.kind === 'ended' && (await this.followUp(task, text))) return { state: 'follow_up' };
         const closing = failure.kind === 'refused' && failure.type === 'TaskClosing';
-        if (!(closing || failure.kind === 'ended') || Date.now() > until) throw await explain(this.journal, task, err);
+        if (!(closing || failure.kind === 'ended') || Date.now() > until) throw await this.meaning(task, err);
       }
     }
   }
@@ -226,7 +238,7 @@ export class TaskClient {
     try {
       await temporal.cancel(task);
     } catch (err) {
-      throw await explain(this.journal, task, err);
+      throw await this.meaning(task, err);
     }
   }
 
@@ -235,11 +247,37 @@ export class TaskClient {
     return this.temporal?.then((temporal) => temporal.address) ?? Promise.resolve(undefined);
   }
 
-  private tasks(): Promise<TemporalTasks> {
-    this.temporal ??= import('./client/temporal-tasks.js').then(({ TemporalTasks }) =>
-      TemporalTasks.open({ home: this.home, env: this.env }),
+  private async tasks(): Promise<TemporalTasks> {
+    const known = this.temporal;
+    const open = await known?.catch(() => undefined);
+    // the local service may have been stopped, or started again at another address
+    const gone = open?.embedded && (await readService(this.home))?.address !== open.address;
+    if (gone && this.temporal === known) await this.disconnect();
+    if (this.temporal) return this.temporal;
+    const opening = import('./client/temporal-tasks.js').then(({ TemporalTasks }) =>
+      TemporalTasks.open({ home: this.home, env: this.env, ...this.slow }),
     );
-    return this.temporal;
+    this.temporal = opening;
+    // a later call tries again
+    opening.catch(() => {
+      if (this.temporal === opening) this.temporal = undefined;
+    });
+    return opening;
+  }
+
+  /** What a failed call means for people. The server may come back elsewhere, so the connection to one that is gone is given up. */
+  private async meaning(task: string, err: unknown): Promise<unknown> {
+    const meant = await explain(this.journal, task, err);
+    if (LonghaulError.is(meant) && meant.slug === 'temporal-unreachable') {
+      await this.disconnect();
+    }
+    return meant;
+  }
+
+  private async disconnect(): Promise<void> {
+    const old = this.temporal;
+    this.temporal = undefined;
+    await old?.then((temporal) => temporal.close()).catch(() => undefined);
   }
 
   /** Where the provider's settings are: in a profile of this home, or, on a cluster, in the workers' environment. */

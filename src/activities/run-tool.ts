@@ -40,7 +40,8 @@ export async function runTool(input: ToolInput, deps: ActivityDeps): Promise<Too
   };
   const say = tool.name === 'execute_command' ? 'command_output' : 'tool_result';
   const shown = { call: input.call, tool: tool.name, status: outcome.status, text: cut(text, MAX_SHOWN) };
-  const events: TaskEvent[] = [{ type: 'say', say, ...shown, ms: Date.now() - started }];
+  const change = outcome.change && { change: { ...outcome.change, diff: await journal.putText(outcome.change.diff) } };
+  const events: TaskEvent[] = [{ type: 'say', say, ...shown, ms: Date.now() - started, ...change }];
   if (outcome.slug !== undefined) events.push({ type: 'say', say: 'error', slug: outcome.slug, text: row.excerpt });
   return summaryOf(await journal.putResult(row, events));
 }

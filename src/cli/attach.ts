@@ -7,7 +7,7 @@ import type { Io } from './io.js';
 import { JsonView } from './json-view.js';
 import { onAskOf } from './run.js';
 import { StopSignals } from './signals.js';
-import { requireTask, uiPage } from './task-row.js';
+import { requireTask, serviceRuns, uiPage } from './task-row.js';
 
 export interface AttachFlags {
   from?: number;
@@ -32,7 +32,17 @@ export async function attachCommand(io: Io, home: string, prefix: string, flags:
     const ui = await uiPage(home, task);
     view.head({ task, workspace, model, ...(ui ? { ui } : {}) });
     const from = flags.from ?? 1;
-    return await follow({ io, journal: client.journal, actions: client, view, signals, onAsk, task, from });
+    return await follow({
+      io,
+      journal: client.journal,
+      actions: client,
+      view,
+      signals,
+      onAsk,
+      task,
+      from,
+      serviceRuns: serviceRuns(home),
+    });
   } finally {
     signals.dispose();
     await client.close();

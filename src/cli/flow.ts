@@ -1,4 +1,4 @@
-import { displayWidth, graphemes } from './text.js';
+import { clusterWidth, displayWidth, graphemes } from './text.js';
 
 /** A run of text in one style. */
 export interface Span {
@@ -9,7 +9,7 @@ export interface Span {
 }
 
 /** What belongs to the character before it, so that no line ends between them. */
-const JOINS = /^(?:\p{M}|\u200c|\u200d|\p{Emoji_Modifier})/u;
+const JOINS = /^[\p{M}\p{Join_Control}\p{Emoji_Modifier}]/u;
 const TAB = '    ';
 
 /**
@@ -61,7 +61,10 @@ export class Flow {
 
   /** Ends the line of text. @returns the rest of it */
   endLine(): string {
-    const out = `${this.place()}${this.fresh ? this.first.trimEnd() : ''}\n`;
+    const rest = this.place();
+    // whoever wrote in between has ended the line
+    const ended = !this.fresh && this.column === 0;
+    const out = ended ? '' : `${rest}${this.fresh ? this.first.trimEnd() : ''}\n`;
     this.column = 0;
     this.space = '';
     this.fresh = true;
@@ -112,7 +115,7 @@ function breakable(run: string): { text: string; apart: boolean }[] {
   const parts: { text: string; apart: boolean }[] = [];
   let wideBefore = false;
   for (const text of graphemes(run)) {
-    const wide = displayWidth(text) === 2;
+    const wide = clusterWidth(text) === 2;
     const last = parts.at(-1);
     if (last && !wide && !wideBefore) last.text += text;
     else parts.push({ text, apart: wide || wideBefore });

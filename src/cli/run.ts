@@ -8,6 +8,7 @@ import { type Io, printLine } from './io.js';
 import { JsonView } from './json-view.js';
 import { readPrompt } from './prompt-text.js';
 import { StopSignals } from './signals.js';
+import { serviceRuns } from './task-row.js';
 
 export interface RunFlags {
   workspace?: string;
@@ -51,6 +52,7 @@ export async function runCommand(io: Io, home: string, argument: string | undefi
       onAsk,
       task: started.task,
       from: 1,
+      serviceRuns: serviceRuns(home),
     };
     if (flags.detachable !== undefined) options.detachable = flags.detachable;
     if (flags.defaultDelayMs !== undefined) options.defaultDelayMs = flags.defaultDelayMs;

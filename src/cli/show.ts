@@ -4,6 +4,7 @@ import { LogState, storedEvents } from '../journal/log-state.js';
 import { askLines, howToAnswer } from './asking.js';
 import { type Io, painter, printJson, printLine } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
+import { markdownProse, rendered } from './prose.js';
 import { requireTask, shownStatus, uiPage } from './task-row.js';
 import { taskJson } from './tasks.js';
 import { count, dateTime, duration, money, tokens } from './text.js';
@@ -64,7 +65,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
       for (const line of lines) printLine(io, line);
       printLine(io, painter(io.colour)('dim', `  asked: ${dateTime(ask.ask.opened)}`));
     }
-    if (result !== undefined) printLine(io, `\n${neutralise(result).trimEnd()}`);
+    if (result !== undefined) printLine(io, `\n${rendered(markdownProse(io), neutralise(result))}`);
     return 0;
   } finally {
     await client.close();

@@ -16,6 +16,11 @@ export function shownStatus(row: TaskRow, hosts: readonly HostLease[]): TaskStat
   return isOpen(row.status) && !served ? 'no_worker' : row.status;
 }
 
+/** For viewers of tasks on the local service. */
+export function serviceRuns(home: string): () => Promise<boolean> {
+  return async () => (await readService(home)) !== undefined;
+}
+
 /** The task's page in the UI of the running service; undefined when there is none. */
 export async function uiPage(home: string, task: string): Promise<string | undefined> {
   const service = await readService(home);
