@@ -1,6 +1,6 @@
 import type { Partial, SayEvent, StoredEvent, TaskEvent } from '../domain/events.js';
 import { neutralLine } from './neutral.js';
-import { clock, dateTime, duration } from './text.js';
+import { clock, dateTime, duration, fitTo } from './text.js';
 import { commandOf } from './words.js';
 
 /** Something that goes on, since a time in ms since the epoch. */
@@ -53,22 +53,29 @@ export class Activity {
     this.without = what === undefined ? undefined : { what, since };
   }
 
-  /** Such as `turn 12 · asking the model · 8 s`; undefined when the task is over. */
-  line(now: number): string | undefined {
+  /** Such as `turn 12 · asking the model · 8 s`, within so many columns; undefined when the task is over. */
+  line(now: number, width: number): string | undefined {
     if (this.closed) return undefined;
-    if (this.without) return `${this.without.what} since ${clock(this.without.since)}`;
-    if (this.status) return timed(this.status, now);
-    if (this.retryAt > now) return `turn ${this.turn} · the model is asked again in ${seconds(this.retryAt - now)}`;
+    if (this.without) return fitTo(`${this.without.what} since ${clock(this.without.since)}`, width);
+    if (this.retryAt > now && !this.status)
+      return fitTo(`turn ${this.turn} · the model is asked again in ${seconds(this.retryAt - now)}`, width);
+    const { what, since } = this.going();
+    const time = ` · ${seconds(now - since)}`;
+    return fitTo(what, width - time.length) + time;
+  }
+
+  private going(): Going {
+    if (this.status) return this.status;
     const [asked] = this.asks.values();
-    if (asked !== undefined) return timed({ what: 'waiting for an answer', since: asked }, now);
+    if (asked !== undefined) return { what: 'waiting for an answer', since: asked };
     const calls = [...this.calls.values()];
     const call = calls.at(-1);
     if (call) {
       const more = calls.length > 1 ? ` and ${calls.length - 1} more` : '';
-      return timed({ ...call, what: call.what + more }, now);
+      return { ...call, what: call.what + more };
     }
-    if (this.request) return timed({ ...this.request, what: `turn ${this.turn} · ${this.request.what}` }, now);
-    return timed({ what: this.turn > 0 ? `turn ${this.turn}` : 'starting', since: this.last }, now);
+    if (this.request) return { ...this.request, what: `turn ${this.turn} · ${this.request.what}` };
+    return { what: this.turn > 0 ? `turn ${this.turn}` : 'starting', since: this.last };
   }
 
   private say(event: SayEvent, at: number): void {
@@ -130,10 +137,6 @@ export class Activity {
         return;
     }
   }
-}
-
-function timed({ what, since }: Going, now: number): string {
-  return `${what} · ${seconds(now - since)}`;
 }
 
 function seconds(ms: number): string {

@@ -3,8 +3,10 @@ import type { AskClosedEvent, AskEvent } from '../domain/events.js';
 import type { Journal } from '../journal/journal.js';
 import { quoted } from './called-as.js';
 import { diffLines, shortened } from './diff-lines.js';
-import type { Paint } from './io.js';
+import { wrap } from './flow.js';
+import { columns, type Io, painter } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
+import { markdownProse, rendered } from './prose.js';
 import { dateTime } from './text.js';
 import { nearYesOrNo } from './typos.js';
 import type { HowToAnswer } from './view.js';
@@ -16,9 +18,7 @@ const DETAIL_LINES = 120;
 const NOBODY = 'Nobody is here to answer. Decide yourself, and say in your result what you assumed.';
 
 export interface AskLayout {
-  paint: Paint;
-  /** How this command line is called. */
-  command: string;
+  io: Io;
   /** Say how it is answered. */
   howTo: boolean;
   /** Most lines of a diff or command. */
@@ -32,13 +32,14 @@ export async function askLines(
   journal: Pick<Journal, 'getText'>,
   layout: AskLayout,
 ): Promise<string[]> {
-  const { paint, command } = layout;
+  const { io } = layout;
+  const paint = painter(io.colour);
   const { ask } = event;
   const detail = ask.detail && (await journal.getText(ask.detail));
   // the detail of a long question is the whole of it
   const whole = ask.kind === 'followup' && detail !== undefined;
-  const lines = ['', ...(whole ? neutralise(detail).trimEnd() : neutralLine(ask.question)).split('\n')];
-  lines[1] = paint('bold', `? ${lines[1]}`);
+  const question = whole ? neutralise(detail) : neutralLine(ask.question);
+  const lines = ['', ...questionLines(question, ask.kind, io)];
   if (detail !== undefined && !whole) lines.push(...detailLines(detail, task, ask, layout));
   for (const [i, option] of (ask.options ?? []).entries()) lines.push(`  ${i + 1}. ${neutralLine(option)}`);
   if (ask.deadline !== undefined) {
@@ -46,12 +47,26 @@ export async function askLines(
     lines.push(paint('dim', `  open until ${dateTime(ask.deadline)}${then}`));
   }
   if (!layout.howTo) return lines;
-  const how = howToAnswer(event, task, command);
+  const how = howToAnswer(event, task, io.command);
   return [
     ...lines,
     paint('dim', `  answer with: ${how.command}`),
     paint('dim', `  or in Temporal's UI, update "answer": ${how.json}`),
   ];
+}
+
+/** A question of the model is its text, and so Markdown. */
+function questionLines(question: string, kind: AskKind, io: Io): string[] {
+  const paint = painter(io.colour);
+  if (kind === 'followup') {
+    return rendered(markdownProse(io), question)
+      .split('\n')
+      .map((line, i) => (i === 0 ? `${paint('bold', '?')} ${line}` : line));
+  }
+  const width = io.stdout.isTTY ? columns(io) : Number.POSITIVE_INFINITY;
+  return wrap(`? ${question}`, width, '  ')
+    .split('\n')
+    .map((line) => paint('bold', line));
 }
 
 /** The command and the JSON that answer an ask. @param command how this command line is called */
@@ -147,9 +162,10 @@ export function closedWords(event: AskClosedEvent, kind: AskKind | undefined): s
 }
 
 function detailLines(detail: string, task: string, ask: Ask, layout: AskLayout): string[] {
-  const { paint, command, maxLines = DETAIL_LINES } = layout;
+  const { io, maxLines = DETAIL_LINES } = layout;
+  const paint = painter(io.colour);
   const text = neutralise(detail).trimEnd();
-  const more = `${command} show ${task} has all of it`;
+  const more = `${io.command} show ${task} has all of it`;
   const lines = ask.kind === 'tool' ? diffLines(text, paint, maxLines, more) : shortened(text, paint, maxLines, more);
   return lines.map((line) => `  ${line}`);
 }

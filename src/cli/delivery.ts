@@ -23,13 +23,14 @@ export class Delivery {
     /** Gets a line for people when it takes longer. */
     private readonly say: (line: string) => void,
     private readonly signal: AbortSignal,
+    private readonly answerForMs = ANSWER_MS,
   ) {}
 
   /** @throws what the last try threw; see {@link isPassing} */
   async answer(answer: Answer): Promise<void> {
     // under one id it is taken once, however often it is sent
     const once = { clientId: randomUUID(), ...answer };
-    await this.insist(ANSWER_MS, () => this.actions.answer(this.task, once));
+    await this.insist(this.answerForMs, () => this.actions.answer(this.task, once));
   }
 
   async abort(forMs: number): Promise<void> {

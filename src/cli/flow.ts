@@ -40,6 +40,7 @@ export class Flow {
 
   /** @returns what can be shown now */
   add(span: Span): string {
+    if (span.text === '') return '';
     if (span.whole) {
       this.word.push(span);
       return '';
@@ -98,13 +99,14 @@ export class Flow {
   }
 }
 
-/** Wraps a whole text at words. @param hang stands before each line after the first */
+/** Wraps a whole text at words; commands in backquotes are not broken. @param hang stands before each line after the first */
 export function wrap(text: string, width: number, hang = ''): string {
   const flow = new Flow(() => width);
   let out = '';
   for (const [i, line] of text.split('\n').entries()) {
     flow.open(i === 0 ? '' : hang, hang);
-    out += flow.add({ text: line }) + flow.endLine();
+    for (const part of line.split(/(`[^`]+`)/)) out += flow.add({ text: part, whole: part.startsWith('`') });
+    out += flow.endLine();
   }
   return out.slice(0, -1);
 }

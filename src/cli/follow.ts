@@ -38,6 +38,8 @@ export interface FollowOptions {
   defaultDelayMs?: number;
   /** Whether the task can go on without this command; default true. Otherwise leaving means to abort it. */
   detachable?: boolean;
+  /** How long an answer is tried to be given while nobody can be reached, in ms. */
+  answerForMs?: number;
   /** Whether the local service runs, for a task that is on it. */
   serviceRuns?: () => Promise<boolean>;
 }
@@ -71,7 +73,8 @@ class Following {
   constructor(private readonly o: FollowOptions) {
     const { io, journal, task, view, serviceRuns } = o;
     this.watch = new TaskWatch({ io, journal, task, view, serviceRuns, fail: (err) => this.fail(err) });
-    this.delivery = new Delivery(o.actions, task, (line) => this.note(line), this.tailing.signal);
+    const say = (line: string) => this.note(line);
+    this.delivery = new Delivery(o.actions, task, say, this.tailing.signal, o.answerForMs);
     if (o.onAsk !== 'prompt' && !o.io.interactive) return;
     if (!(view instanceof HumanView)) return;
     this.prompter = new Prompter(io, view.screen, {

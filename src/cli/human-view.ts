@@ -58,9 +58,8 @@ export class HumanView implements View {
   }
 
   head(head: TaskHead): void {
-    this.screen.line(
-      `${this.paint('bold', `task ${head.task}`)}  ${neutralLine(head.model)}  ${neutralLine(head.workspace)}`,
-    );
+    const { task, model, workspace } = head;
+    this.wrapped(`${this.paint('bold', `task ${task}`)}  ${neutralLine(model)}  ${neutralLine(workspace)}`);
     if (head.ui) this.screen.line(this.paint('dim', `Temporal UI: ${head.ui}`));
   }
 
@@ -125,12 +124,7 @@ export class HumanView implements View {
         this.asked.set(id, kind);
         if (call !== undefined) this.calls.asked(call);
         const all = this.options.full ? { maxLines: Number.POSITIVE_INFINITY } : {};
-        const layout = {
-          paint: this.paint,
-          command: this.io.command,
-          howTo: this.options.howToAnswer ?? false,
-          ...all,
-        };
+        const layout = { io: this.io, howTo: this.options.howToAnswer ?? false, ...all };
         const lines = await askLines(event, task, this.journal, layout);
         for (const [i, line] of lines.entries()) this.screen.line(i === 1 ? line + this.time() : line);
         return;
@@ -241,16 +235,23 @@ export class HumanView implements View {
   private closed({ outcome, totals }: ClosedEvent, at: number): void {
     const time = this.startedAt === undefined ? [] : [duration(at - this.startedAt)];
     const sums = [count(totals.turns, 'turn'), tokens(totals.usage), money(totals.cost), ...time].join(' · ');
-    this.screen.line(
-      `${this.paint(outcome.outcome === 'completed' ? 'green' : 'red', outcomeWords(outcome))} · ${sums}${this.time()}`,
-    );
+    const words = this.paint(outcome.outcome === 'completed' ? 'green' : 'red', outcomeWords(outcome));
+    this.wrapped(`${words} · ${sums}${this.time()}`);
+  }
+
+  /** A line that has its colours, in as many lines as it needs. */
+  private wrapped(text: string): void {
+    this.screen.line(wrap(text, this.width(), '  '));
+  }
+
+  private width(): number {
+    return this.io.stdout.isTTY ? columns(this.io) : Number.POSITIVE_INFINITY;
   }
 
   /** As many lines as it needs; the first one may say when it happened. */
   private text(style: Style, text: string, hang: string, timed: boolean): void {
     const stamp = timed ? this.stamp() : '';
-    const width = this.io.stdout.isTTY ? columns(this.io) : Number.POSITIVE_INFINITY;
-    const [first = '', ...more] = wrap(text, width - displayWidth(stamp), hang).split('\n');
+    const [first = '', ...more] = wrap(text, this.width() - displayWidth(stamp), hang).split('\n');
     this.screen.line(this.paint(style, first) + this.paint('dim', stamp));
     for (const line of more) this.screen.line(this.paint(style, line));
   }

@@ -1,7 +1,6 @@
 import type { Activity } from './activity.js';
 import { columns, type Io, painter } from './io.js';
 import type { Screen } from './screen.js';
-import { fitTo } from './text.js';
 
 const TICK_MS = 1000;
 
@@ -27,8 +26,7 @@ export class Progress {
 
   private show(): void {
     if (this.screen.quietMs < TICK_MS - 100) return;
-    const line = this.activity.line(Date.now());
-    const paint = painter(this.io.colour);
-    this.screen.setStatus(line === undefined ? undefined : paint('dim', fitTo(line, columns(this.io) - 1)));
+    const line = this.activity.line(Date.now(), columns(this.io) - 1);
+    this.screen.setStatus(line === undefined ? undefined : painter(this.io.colour)('dim', line));
   }
 }

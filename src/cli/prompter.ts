@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import type { Answer, Ask } from '../domain/asks.js';
 import { choicesOf, readTyped } from './asking.js';
@@ -151,7 +152,8 @@ export class Prompter implements Footer {
     if (!ask) return;
     const kept = this.kept?.ask === ask.id ? this.kept : undefined;
     const answer = kept && text.trim() === '' ? kept : readTyped(ask, text);
-    const refusal = typeof answer === 'string' ? { problem: answer } : await this.send(answer);
+    const refusal =
+      typeof answer === 'string' ? { problem: answer } : await this.send({ clientId: randomUUID(), ...answer });
     if (!refusal) this.withdraw(ask.id);
     else if (!this.closed) this.screen.line(painter(this.io.colour)('yellow', refusal.problem));
     this.update();

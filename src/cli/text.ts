@@ -77,6 +77,14 @@ export function duration(ms: number): string {
   return join(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
+/** The greatest unit of a duration, for lists: `12 s`, `4 min`, `3 h`, `2 d`. */
+export function age(ms: number): string {
+  const minutes = ms / 60_000;
+  if (minutes < 1) return `${Math.floor(Math.max(0, ms) / 1000)} s`;
+  if (minutes < 60) return `${Math.floor(minutes)} min`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} d`;
+}
+
 /** Local date and time, `2026-01-02 23:41:07`. @param ms since the epoch */
 export function dateTime(ms: number): string {
   const at = new Date(ms);
