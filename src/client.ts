@@ -18,6 +18,7 @@ import { type Journal, WorkspaceInUse } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
 import { DEFAULT_MODEL } from './model/prices.js';
 import { checkProfile, ENV_PROFILE, isUsable, profileFromEnv, saveProfile } from './model/profiles.js';
+import { readService } from './service/up.js';
 import { longhaulHome } from './settings/paths.js';
 import { checkWorkspace } from './workspace/check.js';
 
@@ -46,6 +47,7 @@ export class TaskClient extends TaskReader {
     journal: Journal,
     private readonly home: string,
     private readonly env: NodeJS.ProcessEnv,
+    private readonly slow: Pick<ClientOptions, 'log' | 'progress'>,
   ) {
     super(journal);
   }
@@ -66,7 +68,11 @@ export class TaskClient extends TaskReader {
   static async local(options: ClientOptions = {}): Promise<TaskClient> {
     const env = options.env ?? process.env;
     const home = options.home ?? longhaulHome(env);
-    return new TaskClient(await openJournal({ home }), home, env);
+    const { log, progress } = options;
+    return new TaskClient(await openJournal({ home }), home, env, {
+      ...(log && { log }),
+      ...(progress && { progress }),
+    });
   }
 
   /** Ends this client; tasks go on. */
@@ -138,8 +144,10 @@ export class TaskClient extends TaskReader {
     } catch (err) {
       const { kind } = await failureOf(err);
       if (kind === 'ended') await this.settle(task);
-      if (kind !== 'timeout') throw await explain(this.journal, task, err);
-      await temporal.signal(task, 'answer', full);
+      if (kind !== 'timeout') throw await this.meaning(task, err);
+      await temporal.signal(task, 'answer', full).catch(async (cause) => {
+        throw await this.meaning(task, cause);
+      });
       return { ask: full.ask, state: 'left' };
     }
   }
@@ -160,7 +168,7 @@ export class TaskClient extends TaskReader {
         const failure = await failureOf(err);
         if (failure.kind === 'ended' && (await this.followUp(task, text))) return { state: 'follow_up' };
         const closing = failure.kind === 'refused' && failure.type === 'TaskClosing';
-        if (!(closing || failure.kind === 'ended') || Date.now() > until) throw await explain(this.journal, task, err);
+        if (!(closing || failure.kind === 'ended') || Date.now() > until) throw await this.meaning(task, err);
       }
     }
   }
@@ -176,7 +184,7 @@ export class TaskClient extends TaskReader {
     try {
       await temporal.cancel(task);
     } catch (err) {
-      throw await explain(this.journal, task, err);
+      throw await this.meaning(task, err);
     }
   }
 
@@ -185,11 +193,37 @@ export class TaskClient extends TaskReader {
     return this.temporal?.then((temporal) => temporal.address) ?? Promise.resolve(undefined);
   }
 
-  private tasks(): Promise<TemporalTasks> {
-    this.temporal ??= import('./client/temporal-tasks.js').then(({ TemporalTasks }) =>
-      TemporalTasks.open({ home: this.home, env: this.env }),
+  private async tasks(): Promise<TemporalTasks> {
+    const known = this.temporal;
+    const open = await known?.catch(() => undefined);
+    // the local service may have been stopped, or started again at another address
+    const gone = open?.embedded && (await readService(this.home))?.address !== open.address;
+    if (gone && this.temporal === known) await this.disconnect();
+    if (this.temporal) return this.temporal;
+    const opening = import('./client/temporal-tasks.js').then(({ TemporalTasks }) =>
+      TemporalTasks.open({ home: this.home, env: this.env, ...this.slow }),
     );
-    return this.temporal;
+    this.temporal = opening;
+    // a later call tries again
+    opening.catch(() => {
+      if (this.temporal === opening) this.temporal = undefined;
+    });
+    return opening;
+  }
+
+  /** What a failed call means for people. The server may come back elsewhere, so the connection to one that is gone is given up. */
+  private async meaning(task: string, err: unknown): Promise<unknown> {
+    const meant = await explain(this.journal, task, err);
+    if (LonghaulError.is(meant) && meant.slug === 'temporal-unreachable') {
+      await this.disconnect();
+    }
+    return meant;
+  }
+
+  private async disconnect(): Promise<void> {
+    const old = this.temporal;
+    this.temporal = undefined;
+    await old?.then((temporal) => temporal.close()).catch(() => undefined);
   }
 
   /** Where the provider's settings are: in a profile of this home, or, on a cluster, in the workers' environment. */

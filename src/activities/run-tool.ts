@@ -119,7 +119,8 @@ async function resultOf(
   };
   const say = tool === 'execute_command' ? 'command_output' : 'tool_result';
   const shown = { call, tool, status: outcome.status, text: cut(text, MAX_SHOWN) };
-  const events: NewEvent[] = [{ event: { type: 'say', say, ...shown, ms } }];
+  const change = outcome.change && { change: { ...outcome.change, diff: await journal.putText(outcome.change.diff) } };
+  const events: NewEvent[] = [{ event: { type: 'say', say, ...shown, ms, ...change } }];
   if (outcome.slug !== undefined) {
     events.push({ event: { type: 'say', say: 'error', slug: outcome.slug, text: row.excerpt } });
   }

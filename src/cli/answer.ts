@@ -4,6 +4,7 @@ import { LonghaulError } from '../domain/errors.js';
 import { pickOption, readTyped, refuses } from './asking.js';
 import { badFlag } from './flags.js';
 import { type Io, printJson, printLine } from './io.js';
+import { Starting } from './starting.js';
 
 export interface AnswerFlags {
   text?: string;
@@ -19,13 +20,14 @@ export async function answerCommand(
   flags: AnswerFlags,
 ): Promise<number> {
   const said = readWords(words, flags.text);
-  const client = await TaskClient.local({ home, env: io.env });
+  const starting = new Starting(io);
+  const client = await TaskClient.local({ home, env: io.env, ...starting.reports });
   try {
     const task = await client.resolve(prefix);
     const open = await client.openAsks(task);
     const asTyped = flags.text === undefined && !isJson(words);
     const answer = fitted(said, open, asTyped);
-    const receipt = await client.answer(task, answer);
+    const receipt = await starting.until(client.answer(task, answer));
     if (flags.json) printJson(io, { type: 'answer', task, ask: receipt.ask ?? null, state: receipt.state });
     else if (receipt.state === 'delivered') printLine(io, deliveredWords(answer, open, receipt.ask));
     else printLine(io, 'Left for the task: no worker is there to take it now, one will when it is back.');

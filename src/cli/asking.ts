@@ -1,22 +1,24 @@
 import type { Answer, Ask, AskKind } from '../domain/asks.js';
 import type { AskClosedEvent, AskEvent } from '../domain/events.js';
 import type { Journal } from '../journal/journal.js';
-import type { Paint } from './io.js';
+import { quoted } from './called-as.js';
+import { diffLines, shortened } from './diff-lines.js';
+import { wrap } from './flow.js';
+import { columns, type Io, painter } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
-import { count, dateTime } from './text.js';
+import { markdownProse, rendered } from './prose.js';
+import { dateTime } from './text.js';
 import { nearYesOrNo } from './typos.js';
 import type { HowToAnswer } from './view.js';
 
 /** Lines of a diff or command shown with an ask; `longhaul show` has all of it. */
-const DETAIL_LINES = 300;
+const DETAIL_LINES = 120;
 
 /** What a followup without options gets when nobody is there. */
 const NOBODY = 'Nobody is here to answer. Decide yourself, and say in your result what you assumed.';
 
 export interface AskLayout {
-  paint: Paint;
-  /** How this command line is called. */
-  command: string;
+  io: Io;
   /** Say how it is answered. */
   howTo: boolean;
   /** Most lines of a diff or command. */
@@ -30,21 +32,22 @@ export async function askLines(
   journal: Pick<Journal, 'getText'>,
   layout: AskLayout,
 ): Promise<string[]> {
-  const { paint, command } = layout;
+  const { io } = layout;
+  const paint = painter(io.colour);
   const { ask } = event;
   const detail = ask.detail && (await journal.getText(ask.detail));
   // the detail of a long question is the whole of it
   const whole = ask.kind === 'followup' && detail !== undefined;
-  const lines = ['', ...(whole ? neutralise(detail).trimEnd() : neutralLine(ask.question)).split('\n')];
-  lines[1] = paint('bold', `? ${lines[1]}`);
-  if (detail !== undefined && !whole) lines.push(...detailLines(detail, ask, layout));
+  const question = whole ? neutralise(detail) : neutralLine(ask.question);
+  const lines = ['', ...questionLines(question, ask.kind, io)];
+  if (detail !== undefined && !whole) lines.push(...detailLines(detail, task, ask, layout));
   for (const [i, option] of (ask.options ?? []).entries()) lines.push(`  ${i + 1}. ${neutralLine(option)}`);
   if (ask.deadline !== undefined) {
     const then = ask.default === undefined ? '' : `, then "${ask.default}" is taken`;
     lines.push(paint('dim', `  open until ${dateTime(ask.deadline)}${then}`));
   }
   if (!layout.howTo) return lines;
-  const how = howToAnswer(event, task, command);
+  const how = howToAnswer(event, task, io.command);
   return [
     ...lines,
     paint('dim', `  answer with: ${how.command}`),
@@ -52,10 +55,31 @@ export async function askLines(
   ];
 }
 
+/** A question of the model is its text, and so Markdown. */
+function questionLines(question: string, kind: AskKind, io: Io): string[] {
+  const paint = painter(io.colour);
+  if (kind === 'followup') {
+    return rendered(markdownProse(io), question)
+      .split('\n')
+      .map((line, i) => (i === 0 ? `${paint('bold', '?')} ${line}` : line));
+  }
+  const width = io.stdout.isTTY ? columns(io) : Number.POSITIVE_INFINITY;
+  return wrap(`? ${question}`, width, '  ')
+    .split('\n')
+    .map((line) => paint('bold', line));
+}
+
 /** The command and the JSON that answer an ask. @param command how this command line is called */
 export function howToAnswer({ ask, reply }: AskEvent, task: string, command: string): HowToAnswer {
   const answers = ask.kind !== 'followup' ? 'yes|no|"TEXT"' : ask.options?.length ? 'NUMBER|"TEXT"' : '"TEXT"';
   return { command: `${command} answer ${task} ${ask.id} ${answers}`, json: reply };
+}
+
+/** The command that gives this answer. */
+export function givenAnswer({ ask, answer, text }: Answer, task: string, command: string): string {
+  const words = answer === 'message' ? [text ?? ''] : [answer];
+  const more = answer !== 'message' && text !== undefined ? ['--text', text] : [];
+  return [command, 'answer', task, ...(ask === undefined ? [] : [ask]), ...[...words, ...more].map(quoted)].join(' ');
 }
 
 /** A wait that ends by itself is nothing a person has to see to. */
@@ -137,20 +161,11 @@ export function closedWords(event: AskClosedEvent, kind: AskKind | undefined): s
   return `answered ${who}: ${event.answer}${text === '' ? '' : `, ${text}`}`;
 }
 
-function detailLines(detail: string, ask: Ask, layout: AskLayout): string[] {
-  const { paint, command, maxLines = DETAIL_LINES } = layout;
-  const all = neutralise(detail).trimEnd().split('\n');
-  const shown = all.slice(0, maxLines).map((line) => `  ${ask.kind === 'tool' ? paintDiff(line, paint) : line}`);
-  if (ask.kind === 'tool' && all.length === 2 && all[0]?.startsWith('--- ') && all[1]?.startsWith('+++ ')) {
-    shown.push(paint('dim', all[0].startsWith('--- /dev/null') ? '  (an empty file)' : '  (no change)'));
-  }
-  if (all.length <= maxLines) return shown;
-  return [...shown, paint('dim', `  … ${count(all.length - maxLines, 'more line')}: ${command} show has all of it`)];
-}
-
-function paintDiff(line: string, paint: Paint): string {
-  if (/^(\+\+\+|---) /.test(line)) return paint('bold', line);
-  if (line.startsWith('+')) return paint('green', line);
-  if (line.startsWith('-')) return paint('red', line);
-  return line.startsWith('@@') ? paint('cyan', line) : line;
+function detailLines(detail: string, task: string, ask: Ask, layout: AskLayout): string[] {
+  const { io, maxLines = DETAIL_LINES } = layout;
+  const paint = painter(io.colour);
+  const text = neutralise(detail).trimEnd();
+  const more = `${io.command} show ${task} has all of it`;
+  const lines = ask.kind === 'tool' ? diffLines(text, paint, maxLines, more) : shortened(text, paint, maxLines, more);
+  return lines.map((line) => `  ${line}`);
 }

@@ -7,7 +7,8 @@ import type { Io } from './io.js';
 import { JsonView } from './json-view.js';
 import { onAskOf } from './run.js';
 import { StopSignals } from './signals.js';
-import { requireTask, uiPage } from './task-row.js';
+import { Starting } from './starting.js';
+import { requireTask, serviceRuns, uiPage } from './task-row.js';
 
 export interface AttachFlags {
   from?: number;
@@ -18,13 +19,14 @@ export interface AttachFlags {
 /** Shows a task from its beginning (or `--from`) and follows it while it is open. @returns the exit code */
 export async function attachCommand(io: Io, home: string, prefix: string, flags: AttachFlags): Promise<number> {
   const signals = new StopSignals(io);
-  const options = { home, env: io.env };
+  const starting = new Starting(io);
+  const options = { home, env: io.env, ...starting.reports };
   let client = await TaskClient.local(options);
   try {
     const task = await client.resolve(prefix);
     if (isOpen((await requireTask(client.journal, task)).status)) {
       await client.close();
-      client = await TaskClient.connect(options);
+      client = await starting.until(TaskClient.connect(options));
     }
     const { workspace, model } = await requireTask(client.journal, task);
     const onAsk = onAskOf(io, flags);
@@ -32,7 +34,17 @@ export async function attachCommand(io: Io, home: string, prefix: string, flags:
     const ui = await uiPage(home, io.env, task);
     view.head({ task, workspace, model, ...(ui ? { ui } : {}) });
     const from = flags.from ?? 1;
-    return await follow({ io, journal: client.journal, actions: client, view, signals, onAsk, task, from });
+    return await follow({
+      io,
+      journal: client.journal,
+      actions: client,
+      view,
+      signals,
+      onAsk,
+      task,
+      from,
+      serviceRuns: serviceRuns(home),
+    });
   } finally {
     signals.dispose();
     await client.close();

@@ -35,6 +35,7 @@ export function nextOf(err: LonghaulError, command: string): string | undefined 
   return err.next === undefined ? undefined : withCommand(err.next, command);
 }
 
-function quoted(path: string): string {
-  return /^[\w./\\:@%+,=~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+/** A word for a shell. */
+export function quoted(word: string): string {
+  return /^[\w./\\:@%+,=~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

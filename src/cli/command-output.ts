@@ -22,11 +22,16 @@ interface Shown {
 /** Shows the output of commands, indented and bounded. Takes text that is safe for a terminal. */
 export class CommandOutput {
   private readonly shown = new Map<string, Shown>();
+  private readonly maxLines: number;
 
   constructor(
     private readonly screen: Screen,
     private readonly paint: Paint,
-  ) {}
+    /** Leave nothing out. */
+    full = false,
+  ) {
+    this.maxLines = full ? Number.POSITIVE_INFINITY : LIVE_LINES;
+  }
 
   piece(stream: string, text: string): void {
     const state = this.shown.get(stream) ?? { lines: 0, lineLength: 0, cut: false, place: '' };
@@ -37,9 +42,9 @@ export class CommandOutput {
       if (i > 0) {
         state.lines++;
         state.lineLength = 0;
-        if (state.lines < LIVE_LINES) visible += '\n';
+        if (state.lines < this.maxLines) visible += '\n';
       }
-      if (state.lines >= LIVE_LINES) {
+      if (state.lines >= this.maxLines) {
         if (part !== '') state.cut = true;
         continue;
       }
@@ -74,8 +79,8 @@ export class CommandOutput {
   private whole(stream: string, text: string): void {
     if (text === '') return;
     const lines = text.split('\n');
-    const hidden = lines.length - LIVE_LINES;
-    const some = [...lines.slice(0, LIVE_LINES - TAIL_LINES), `… ${count(hidden + 1, 'line')} not shown`];
+    const hidden = lines.length - this.maxLines;
+    const some = [...lines.slice(0, this.maxLines - TAIL_LINES), `… ${count(hidden + 1, 'line')} not shown`];
     const visible = hidden <= 0 ? lines : [...some, ...lines.slice(-TAIL_LINES + 1)];
     this.print(stream, `${visible.map(short).join('\n')}\n`);
     this.screen.endPiece(stream);

@@ -14,7 +14,7 @@ import { longhaulHome } from '../settings/paths.js';
 import { calledAs } from './called-as.js';
 import { badFlag } from './flags.js';
 import { type Io, painter, printLine, processIo } from './io.js';
-import { endWith } from './main.js';
+import { endWith, reportUncaught } from './main.js';
 import { neutralise } from './neutral.js';
 import { reportError } from './report.js';
 import { runCommand } from './run.js';
@@ -172,6 +172,7 @@ async function runDemo(): Promise<void> {
   // npm changes to the package's folder; this is where the person is
   const cwd = process.env.INIT_CWD ?? process.cwd();
   const io: Io = { ...processIo(), cwd, command: calledAs(process.argv[1], cwd) };
+  reportUncaught(io, false);
   await endWith(demo(process.argv.slice(2), io).catch((err) => reportError(io, err, false)));
 }
 

@@ -1,4 +1,4 @@
-import { displayWidth, graphemes } from './text.js';
+import { clusterWidth, displayWidth, graphemes } from './text.js';
 
 /** A run of text in one style. */
 export interface Span {
@@ -9,7 +9,7 @@ export interface Span {
 }
 
 /** What belongs to the character before it, so that no line ends between them. */
-const JOINS = /^(?:\p{M}|\u200c|\u200d|\p{Emoji_Modifier})/u;
+const JOINS = /^[\p{M}\p{Join_Control}\p{Emoji_Modifier}]/u;
 const TAB = '    ';
 
 /**
@@ -40,6 +40,7 @@ export class Flow {
 
   /** @returns what can be shown now */
   add(span: Span): string {
+    if (span.text === '') return '';
     if (span.whole) {
       this.word.push(span);
       return '';
@@ -61,7 +62,10 @@ export class Flow {
 
   /** Ends the line of text. @returns the rest of it */
   endLine(): string {
-    const out = `${this.place()}${this.fresh ? this.first.trimEnd() : ''}\n`;
+    const rest = this.place();
+    // whoever wrote in between has ended the line
+    const ended = !this.fresh && this.column === 0;
+    const out = ended ? '' : `${rest}${this.fresh ? this.first.trimEnd() : ''}\n`;
     this.column = 0;
     this.space = '';
     this.fresh = true;
@@ -95,13 +99,14 @@ export class Flow {
   }
 }
 
-/** Wraps a whole text at words. @param hang stands before each line after the first */
+/** Wraps a whole text at words; commands in backquotes are not broken. @param hang stands before each line after the first */
 export function wrap(text: string, width: number, hang = ''): string {
   const flow = new Flow(() => width);
   let out = '';
   for (const [i, line] of text.split('\n').entries()) {
     flow.open(i === 0 ? '' : hang, hang);
-    out += flow.add({ text: line }) + flow.endLine();
+    for (const part of line.split(/(`[^`]+`)/)) out += flow.add({ text: part, whole: part.startsWith('`') });
+    out += flow.endLine();
   }
   return out.slice(0, -1);
 }
@@ -112,7 +117,7 @@ function breakable(run: string): { text: string; apart: boolean }[] {
   const parts: { text: string; apart: boolean }[] = [];
   let wideBefore = false;
   for (const text of graphemes(run)) {
-    const wide = displayWidth(text) === 2;
+    const wide = clusterWidth(text) === 2;
     const last = parts.at(-1);
     if (last && !wide && !wideBefore) last.text += text;
     else parts.push({ text, apart: wide || wideBefore });

@@ -2,30 +2,26 @@ import type { Answer, Ask } from '../domain/asks.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { AskEvent } from '../domain/events.js';
 import { EXIT, exitCodeOf, isOpen, type Outcome } from '../domain/outcomes.js';
-import { type Journal, LOCAL_SERVER } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
-import { defaultAnswer, howToAnswer, needsPerson } from './asking.js';
+import { defaultAnswer, givenAnswer, howToAnswer, needsPerson } from './asking.js';
 import { nextOf } from './called-as.js';
+import { Delivery, isPassing, type TaskActions } from './delivery.js';
 import type { OnAsk } from './flags.js';
 import { HumanView } from './human-view.js';
-import type { Io } from './io.js';
+import { type Io, printNote } from './io.js';
 import { neutralise } from './neutral.js';
-import { Prompter } from './prompter.js';
+import { Prompter, type Refusal } from './prompter.js';
 import type { Stop, StopSignals } from './signals.js';
+import { TaskWatch } from './task-watch.js';
 import type { RunEnd, View } from './view.js';
 
 /** How long an interrupted command waits for the cancelled task to end. */
 const ABORT_WAIT_MS = 8000;
-/** A host's lease is 10 s: two empty looks in a row mean that nobody works. */
-const WORKER_CHECK_MS = 5000;
+/** A default answer that could not be given is given when the server is back. */
+const DEFAULT_AGAIN_MS = 1000;
 /** Exit code of a command that SIGTERM made leave while its task goes on (128 + 15). */
 const TERMINATED = 143;
-
-/** What following a task may do to it. */
-export interface TaskActions {
-  answer(task: string, answer: Answer): Promise<unknown>;
-  abort(task: string): Promise<void>;
-}
 
 export interface FollowOptions {
   io: Io;
@@ -42,6 +38,10 @@ export interface FollowOptions {
   defaultDelayMs?: number;
   /** Whether the task can go on without this command; default true. Otherwise leaving means to abort it. */
   detachable?: boolean;
+  /** How long an answer is tried to be given while nobody can be reached, in ms. */
+  answerForMs?: number;
+  /** Whether the local service runs, for a task that is on it. */
+  serviceRuns?: () => Promise<boolean>;
 }
 
 type End = { end: 'outcome'; run: RunEnd } | { end: 'detached'; code: number };
@@ -62,6 +62,8 @@ class Following {
   private readonly state = new LogState();
   private readonly tailing = new AbortController();
   private readonly prompter: Prompter | undefined;
+  private readonly watch: TaskWatch;
+  private readonly delivery: Delivery;
   private readonly timers: NodeJS.Timeout[] = [];
   private aborting = false;
   private choosing = false;
@@ -69,9 +71,13 @@ class Following {
   private fail: (err: unknown) => void = () => {};
 
   constructor(private readonly o: FollowOptions) {
+    const { io, journal, task, view, serviceRuns } = o;
+    this.watch = new TaskWatch({ io, journal, task, view, serviceRuns, fail: (err) => this.fail(err) });
+    const say = (line: string) => this.note(line);
+    this.delivery = new Delivery(o.actions, task, say, this.tailing.signal, o.answerForMs);
     if (o.onAsk !== 'prompt' && !o.io.interactive) return;
-    if (!(o.view instanceof HumanView)) return;
-    this.prompter = new Prompter(o.io, o.view.screen, {
+    if (!(view instanceof HumanView)) return;
+    this.prompter = new Prompter(io, view.screen, {
       submit: (answer) => this.submit(answer),
       interrupted: () => this.stop('interrupt'),
       ended: () => this.leave(EXIT.completed),
@@ -87,13 +93,14 @@ class Following {
       const before = await this.backlog();
       if (before) return before;
       this.o.signals.handle((stop) => this.stop(stop));
-      this.watchWorkers();
+      this.watch.start();
       for (const event of this.state.open.values()) this.opened(event);
       this.tail().catch(this.fail);
       return await ended;
     } finally {
       for (const timer of this.timers) clearTimeout(timer);
       this.prompter?.close();
+      this.watch.stop();
       this.tailing.abort();
     }
   }
@@ -102,6 +109,7 @@ class Following {
   private async backlog(): Promise<End | undefined> {
     for await (const stored of storedEvents(this.o.journal, this.o.task)) {
       this.state.apply(stored);
+      this.watch.event(stored);
       if (stored.seq >= this.o.from) await this.o.view.event(stored);
     }
     if (!this.state.closed) return undefined;
@@ -113,11 +121,13 @@ class Following {
     const { journal, task, view } = this.o;
     for await (const item of journal.tail(task, this.state.seq, this.tailing.signal)) {
       if ('partial' in item) {
+        this.watch.partial(item.partial);
         await view.partial(item.partial);
         continue;
       }
       const { event } = item.event;
       this.state.apply(item.event);
+      this.watch.event(item.event);
       if (event.type === 'ask_closed') this.prompter?.withdraw(event.ask);
       if (event.type === 'closed') this.prompter?.close();
       if (item.event.seq >= this.o.from) await view.event(item.event);
@@ -149,20 +159,33 @@ class Following {
   private async answerByDefault(ask: Ask, answer: Answer): Promise<void> {
     if (!this.state.open.has(ask.id) || this.aborting) return;
     try {
-      await this.o.actions.answer(this.o.task, answer);
+      // nobody is there who wants the service back
+      if ((await this.o.serviceRuns?.()) !== false) return await this.delivery.answer(answer);
     } catch (err) {
-      if (!(LonghaulError.is(err) && err.slug === 'ask-refused')) throw err;
+      if (LonghaulError.is(err) && err.slug === 'ask-refused') return;
+      if (!isPassing(err)) throw err;
+    }
+    this.later(DEFAULT_AGAIN_MS, () => this.answerByDefault(ask, answer));
+  }
+
+  private async submit(answer: Answer): Promise<Refusal | undefined> {
+    try {
+      await this.delivery.answer(answer);
+      return undefined;
+    } catch (err) {
+      const { command } = this.o.io;
+      if (!LonghaulError.is(err)) return { problem: neutralise(`It was not sent: ${String(err)}`), again: true };
+      if (!isPassing(err)) return { problem: neutralise([err.message, nextOf(err, command) ?? ''].join(' ').trim()) };
+      const later = givenAnswer(answer, this.o.task, command);
+      const problem = `It was not sent: ${err.message} It is kept: press Enter to send it again, or later: ${later}`;
+      return { problem: neutralise(problem), again: true };
     }
   }
 
-  private async submit(answer: Answer): Promise<string | undefined> {
-    try {
-      await this.o.actions.answer(this.o.task, answer);
-      return undefined;
-    } catch (err) {
-      if (!LonghaulError.is(err)) throw err;
-      return neutralise([err.message, nextOf(err, this.o.io.command)].filter((part) => part !== undefined).join(' '));
-    }
+  /** A line for people about this command itself. */
+  private note(line: string): void {
+    if (this.o.view instanceof HumanView) this.o.view.aside(line);
+    else printNote(this.o.io, line);
   }
 
   private stop(stop: Stop): void {
@@ -188,37 +211,26 @@ class Following {
   }
 
   private leave(code: number): void {
-    if (this.o.detachable ?? true) this.finish({ end: 'detached', code });
-    else this.abort();
+    if (!(this.o.detachable ?? true)) {
+      this.abort();
+      return;
+    }
+    const unsent = this.prompter?.unsent;
+    if (unsent)
+      this.note(`Your answer was not sent. Send it with: ${givenAnswer(unsent, this.o.task, this.o.io.command)}`);
+    this.finish({ end: 'detached', code });
   }
 
   private abort(): void {
     if (this.aborting) return;
     this.aborting = true;
     this.prompter?.close();
-    this.o.actions.abort(this.o.task).catch(this.fail);
-    this.later(ABORT_WAIT_MS, async () => {
-      const end = await this.outcome({ outcome: 'cancelled' });
-      if (end.end === 'outcome') this.finish({ ...end, run: { ...end.run, unconfirmed: true } });
-    });
-  }
-
-  private watchWorkers(): void {
-    let empty = 0;
-    const look = async () => {
-      const { journal, task, io } = this.o;
-      const server = (await journal.getTask(task))?.server;
-      const served = (await journal.liveHosts()).some((host) => host.server === server);
-      const was = empty;
-      empty = served ? 0 : empty + 1;
-      const start = server === LOCAL_SERVER ? 'up' : 'worker';
-      if (empty === 2) {
-        this.o.view.notice('no_worker', `No worker is alive; the task waits for one (${io.command} ${start}).`);
-      }
-      if (empty === 0 && was >= 2) this.o.view.notice('worker_back', 'A worker is there again.');
-    };
-    const timer = setInterval(() => void look().catch(this.fail), WORKER_CHECK_MS);
-    this.timers.push(timer);
+    const asked = () =>
+      this.later(ABORT_WAIT_MS, async () => {
+        const end = await this.outcome({ outcome: 'cancelled' });
+        if (end.end === 'outcome') this.finish({ ...end, run: { ...end.run, unconfirmed: true } });
+      });
+    this.delivery.abort(ABORT_WAIT_MS).then(asked, this.fail);
   }
 
   private async needsHuman(event: AskEvent): Promise<End> {

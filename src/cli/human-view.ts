@@ -1,19 +1,21 @@
 import type { AskKind } from '../domain/asks.js';
 import type { ClosedEvent, Partial, SayEvent, StatusEvent, StoredEvent } from '../domain/events.js';
-import { callKey } from '../domain/ids.js';
 import type { Journal } from '../journal/journal.js';
 import { type Shown, type ShownStream, Transcript } from '../journal/rebuild.js';
 import { outputStream } from '../journal/streams.js';
 import { askLines, closedWords } from './asking.js';
-import { CommandOutput, splitResult } from './command-output.js';
+import { CallResults } from './call-results.js';
+import { CommandOutput } from './command-output.js';
+import { wrap } from './flow.js';
 import { columns, type Io, type Paint, painter, type Style } from './io.js';
-import { Neutraliser, neutralise, neutralLine } from './neutral.js';
+import { neutralise, neutralLine } from './neutral.js';
+import { markdownProse, rendered } from './prose.js';
 import { Screen } from './screen.js';
+import { StreamedText } from './streamed-text.js';
 import { clock, count, dateTime, displayWidth, duration, fitTo, money, tokens } from './text.js';
 import type { RunEnd, TaskHead, View } from './view.js';
-import { commandOf, mark, outcomeWords, styleOf } from './words.js';
+import { commandOf, outcomeWords } from './words.js';
 
-type CallEnd = Extract<SayEvent, { say: 'tool_result' | 'command_output' }>;
 type Final = Extract<Shown, { final: StoredEvent }>;
 
 /** Lines of a prompt or message that are shown. */
@@ -24,6 +26,8 @@ export interface ViewOptions {
   howToAnswer?: boolean;
   /** Say when things happened: for a log that is read afterwards. */
   times?: boolean;
+  /** Leave nothing out of prompts, diffs and outputs. */
+  full?: boolean;
 }
 
 /** A readable account of a task, as it happens. */
@@ -31,10 +35,9 @@ export class HumanView implements View {
   readonly screen: Screen;
   private readonly paint: Paint;
   private readonly transcript = new Transcript();
-  private readonly neutral = new Map<string, Neutraliser>();
-  private readonly summaries = new Map<string, string>();
   private readonly asked = new Map<string, AskKind>();
-  private readonly commands: CommandOutput;
+  private readonly streams: StreamedText;
+  private readonly calls: CallResults;
   private day = '';
   private at = 0;
   private startedAt: number | undefined;
@@ -47,13 +50,16 @@ export class HumanView implements View {
   ) {
     this.screen = new Screen(io.stdout);
     this.paint = painter(io.colour);
-    this.commands = new CommandOutput(this.screen, this.paint);
+    const full = options.full ?? false;
+    const commands = new CommandOutput(this.screen, this.paint, full);
+    this.streams = new StreamedText(io, this.screen, this.paint, commands);
+    const line = (style: Style, text: string) => this.fitted(style, text);
+    this.calls = new CallResults(io, journal, this.screen, this.paint, commands, line, full);
   }
 
   head(head: TaskHead): void {
-    this.screen.line(
-      `${this.paint('bold', `task ${head.task}`)}  ${neutralLine(head.model)}  ${neutralLine(head.workspace)}`,
-    );
+    const { task, model, workspace } = head;
+    this.wrapped(`${this.paint('bold', `task ${task}`)}  ${neutralLine(model)}  ${neutralLine(workspace)}`);
     if (head.ui) this.screen.line(this.paint('dim', `Temporal UI: ${head.ui}`));
   }
 
@@ -67,7 +73,12 @@ export class HumanView implements View {
   }
 
   notice(status: 'no_worker' | 'worker_back', text: string): void {
-    this.screen.line(this.paint(status === 'no_worker' ? 'yellow' : 'dim', text));
+    this.text(status === 'no_worker' ? 'yellow' : 'dim', text, '  ', false);
+  }
+
+  /** Something this command has to say of itself. */
+  aside(text: string): void {
+    this.text('yellow', neutralise(text), '  ', false);
   }
 
   detached(task: string): void {
@@ -78,7 +89,7 @@ export class HumanView implements View {
     const { outcome } = end;
     if (outcome.outcome === 'completed' && !this.resultShown) this.result(end.result ?? '');
     if (outcome.outcome === 'needs_human') {
-      this.screen.line(this.paint('yellow', `The task waits for a person: ${neutralLine(outcome.question)}`));
+      this.text('yellow', `The task waits for a person: ${neutralLine(outcome.question)}`, '  ', false);
       this.screen.line(`Answer with:    ${end.answer?.command ?? `${this.io.command} show ${end.task}`}`);
       this.screen.line(`Come back with: ${this.io.command} attach ${end.task}`);
     }
@@ -89,29 +100,13 @@ export class HumanView implements View {
   }
 
   private async show(shown: Shown): Promise<void> {
-    if ('append' in shown) this.append(shown.stream, shown.kind, this.clean(shown.stream, shown.append));
+    if ('append' in shown) this.streams.append(shown.stream, shown.kind, shown.append);
     else if ('retracted' in shown) this.retracted(shown.retracted, shown.by);
     else await this.stored(shown);
   }
 
-  private append(stream: string, kind: Partial['kind'], text: string): void {
-    switch (kind) {
-      case 'text':
-        this.screen.piece(stream, text);
-        return;
-      case 'reasoning':
-        this.screen.piece(stream, text, '~ ', (part) => this.paint('dim', part));
-        return;
-      case 'command_output':
-        this.commands.piece(stream, text);
-        return;
-      case 'tool_input':
-        return;
-    }
-  }
-
   private retracted(streams: readonly ShownStream[], by: StoredEvent | undefined): void {
-    for (const { stream } of streams) this.neutral.delete(stream);
+    for (const { stream } of streams) this.streams.drop(stream);
     if (!streams.some(({ kind, text }) => text !== '' && kind !== 'tool_input')) return;
     const reason = by?.event.type === 'retract' ? `: ${neutralLine(by.event.reason)}` : '';
     this.screen.line(this.paint('yellow', `  (this answer is void and begins again${reason})`));
@@ -122,13 +117,15 @@ export class HumanView implements View {
     this.at = at;
     switch (event.type) {
       case 'say':
-        this.say(event, shown);
+        await this.say(event, shown);
         return;
       case 'ask': {
-        this.asked.set(event.ask.id, event.ask.kind);
-        const { command } = this.io;
-        const howTo = this.options.howToAnswer ?? false;
-        const lines = await askLines(event, task, this.journal, { paint: this.paint, command, howTo });
+        const { id, kind, call } = event.ask;
+        this.asked.set(id, kind);
+        if (call !== undefined) this.calls.asked(call);
+        const all = this.options.full ? { maxLines: Number.POSITIVE_INFINITY } : {};
+        const layout = { io: this.io, howTo: this.options.howToAnswer ?? false, ...all };
+        const lines = await askLines(event, task, this.journal, layout);
         for (const [i, line] of lines.entries()) this.screen.line(i === 1 ? line + this.time() : line);
         return;
       }
@@ -148,7 +145,7 @@ export class HumanView implements View {
     }
   }
 
-  private say(event: SayEvent, shown: Final): void {
+  private async say(event: SayEvent, shown: Final): Promise<void> {
     const { paint, screen } = this;
     switch (event.say) {
       case 'task':
@@ -157,7 +154,7 @@ export class HumanView implements View {
         return;
       case 'text':
       case 'reasoning':
-        this.finalText(event, shown);
+        this.streams.finish(event, shown);
         return;
       case 'api_req_started': {
         const again = event.attempt > 1 ? `, try ${event.attempt}` : '';
@@ -170,26 +167,27 @@ export class HumanView implements View {
         return;
       case 'error_retry': {
         const when = `try ${event.tries} of ${event.maxTries} in ${duration(event.delayMs)}`;
-        screen.line(paint('yellow', `  provider: ${neutralLine(event.message)}; ${when}`) + this.time());
+        this.text('yellow', `  provider: ${neutralLine(event.message)}; ${when}`, '    ', true);
         return;
       }
       case 'error':
-        screen.line(paint('red', `error: ${neutralise(event.text)}`) + this.time());
+        this.text('red', `error: ${neutralise(event.text)}`, '       ', true);
         return;
       case 'info':
-        screen.line(paint('dim', `  ${neutralise(event.text)}`));
+        this.text('dim', `  ${neutralise(event.text)}`, '  ', false);
         return;
       case 'tool':
-        this.summaries.set(event.call, event.summary);
+        this.calls.begun(event.call, event.summary);
         return;
       case 'command':
         this.fitted('bold', `$ ${commandOf(event)}`);
         return;
       case 'tool_result':
-        this.toolResult(event);
+        await this.calls.tool(event, shown.final.task);
         return;
       case 'command_output':
-        this.commandResult(event);
+        this.streams.finishOutput(outputStream(event.call));
+        this.calls.command(event);
         return;
       case 'completion_result':
         this.result(event.text);
@@ -199,42 +197,9 @@ export class HumanView implements View {
 
   private quoted(text: string): void {
     const lines = neutralise(text).trimEnd().split('\n');
-    for (const [i, line] of lines.slice(0, PROMPT_LINES).entries())
-      this.screen.line(this.paint('cyan', `> ${line}`) + (i === 0 ? this.time() : ''));
-    if (lines.length > PROMPT_LINES)
-      this.screen.line(this.paint('dim', `> … ${count(lines.length - PROMPT_LINES, 'more line')}`));
-  }
-
-  private finalText(event: Extract<SayEvent, { say: 'text' | 'reasoning' }>, shown: Final): void {
-    const stream = callKey(event.turn, event.block);
-    const again = shown.rest === undefined && (shown.shown ?? 0) > 0;
-    if (again) {
-      this.neutral.delete(stream);
-      this.screen.line(this.paint('dim', '  (shown again, as it was stored:)'));
-    }
-    const text = this.clean(stream, shown.rest ?? event.text) + (this.neutral.get(stream)?.flush() ?? '');
-    this.neutral.delete(stream);
-    this.append(stream, event.say, text);
-    this.screen.endPiece(stream);
-  }
-
-  private toolResult(event: CallEnd): void {
-    const summary = this.summaries.get(event.call) ?? event.tool;
-    this.summaries.delete(event.call);
-    const more = event.status === 'done' ? duration(event.ms) : neutralLine(event.text);
-    this.fitted(styleOf(event.status), `  ${mark(event.status)} ${neutralLine(summary)}  ${more}`);
-  }
-
-  private commandResult(event: CallEnd): void {
-    const stream = outputStream(event.call);
-    this.commands.piece(stream, this.neutral.get(stream)?.flush() ?? '');
-    this.neutral.delete(stream);
-    const { statement, output } = splitResult(neutralise(event.text));
-    this.commands.finish(stream, output);
-    // a command that ran is "done", whatever its exit code; the statement tells
-    const sign = event.status === 'done' ? '→' : mark(event.status);
-    const style = event.status === 'done' ? 'dim' : styleOf(event.status);
-    this.fitted(style, `  ${sign} ${neutralLine(statement)}  ${duration(event.ms)}`);
+    const most = this.options.full ? lines.length : PROMPT_LINES;
+    for (const [i, line] of lines.slice(0, most).entries()) this.text('cyan', `> ${line}`, '> ', i === 0);
+    if (lines.length > most) this.screen.line(this.paint('dim', `> … ${count(lines.length - most, 'more line')}`));
   }
 
   private status(event: StatusEvent): void {
@@ -242,12 +207,12 @@ export class HumanView implements View {
     switch (event.status) {
       case 'parked': {
         const until = event.until === undefined ? '' : ` until ${dateTime(event.until)}`;
-        this.screen.line(this.paint('yellow', `parked${until}${reason}`) + this.time());
+        this.text('yellow', `parked${until}${reason}`, '  ', true);
         return;
       }
       case 'aborting':
       case 'no_worker':
-        this.screen.line(this.paint('yellow', `${event.status.replace('_', ' ')}${reason}`) + this.time());
+        this.text('yellow', `${event.status.replace('_', ' ')}${reason}`, '  ', true);
         return;
       case 'starting':
       case 'running':
@@ -263,22 +228,32 @@ export class HumanView implements View {
   private result(text: string): void {
     this.resultShown = true;
     this.screen.line();
-    this.screen.line(neutralise(text).trimEnd());
+    this.screen.line(rendered(markdownProse(this.io), neutralise(text)));
     this.screen.line();
   }
 
   private closed({ outcome, totals }: ClosedEvent, at: number): void {
     const time = this.startedAt === undefined ? [] : [duration(at - this.startedAt)];
     const sums = [count(totals.turns, 'turn'), tokens(totals.usage), money(totals.cost), ...time].join(' · ');
-    this.screen.line(
-      `${this.paint(outcome.outcome === 'completed' ? 'green' : 'red', outcomeWords(outcome))} · ${sums}${this.time()}`,
-    );
+    const words = this.paint(outcome.outcome === 'completed' ? 'green' : 'red', outcomeWords(outcome));
+    this.wrapped(`${words} · ${sums}${this.time()}`);
   }
 
-  private clean(stream: string, piece: string): string {
-    const neutral = this.neutral.get(stream) ?? new Neutraliser();
-    this.neutral.set(stream, neutral);
-    return neutral.push(piece);
+  /** A line that has its colours, in as many lines as it needs. */
+  private wrapped(text: string): void {
+    this.screen.line(wrap(text, this.width(), '  '));
+  }
+
+  private width(): number {
+    return this.io.stdout.isTTY ? columns(this.io) : Number.POSITIVE_INFINITY;
+  }
+
+  /** As many lines as it needs; the first one may say when it happened. */
+  private text(style: Style, text: string, hang: string, timed: boolean): void {
+    const stamp = timed ? this.stamp() : '';
+    const [first = '', ...more] = wrap(text, this.width() - displayWidth(stamp), hang).split('\n');
+    this.screen.line(this.paint(style, first) + this.paint('dim', stamp));
+    for (const line of more) this.screen.line(this.paint(style, line));
   }
 
   /** One line, cut to the screen. */

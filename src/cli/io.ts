@@ -5,7 +5,7 @@ import { calledAs } from './called-as.js';
 export interface Io {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean; columns?: number };
-  stderr: Writable;
+  stderr: Writable & { isTTY?: boolean; columns?: number };
   env: NodeJS.ProcessEnv;
   cwd: string;
   /** How this command line is called, for hints: see `calledAs`. */

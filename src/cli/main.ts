@@ -27,7 +27,16 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 
 /** Runs this process's command line and ends the process. */
 export async function runProcess(): Promise<void> {
-  await endWith(main(process.argv.slice(2), processIo()));
+  const io = processIo();
+  const argv = process.argv.slice(2);
+  // a worker's log needs the stack
+  if (!['worker', 'up'].includes(argv[0] ?? '')) reportUncaught(io, wantsJson(argv));
+  await endWith(main(argv, io));
+}
+
+/** What nobody expected ends the process as any error does, not with a bare stack. */
+export function reportUncaught(io: Io, json: boolean): void {
+  process.on('uncaughtException', (err) => process.exit(reportError(io, err, json)));
 }
 
 /** Ends the process with that exit code when all output is written, or quietly when nobody reads it any more. */

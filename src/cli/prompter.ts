@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import type { Answer, Ask } from '../domain/asks.js';
 import { choicesOf, readTyped } from './asking.js';
@@ -7,9 +8,15 @@ import type { Footer, Screen } from './screen.js';
 /** Lines that come within this time of each other were pasted together, and are one answer. */
 const PASTE_MS = 30;
 
+/** Why an answer was not taken; `again`: the same one can be sent later. */
+export interface Refusal {
+  problem: string;
+  again?: boolean;
+}
+
 export interface PromptHandlers {
-  /** @returns why the answer was not taken; undefined when it was */
-  submit(answer: Answer): Promise<string | undefined>;
+  /** @returns undefined when the answer was taken */
+  submit(answer: Answer): Promise<Refusal | undefined>;
   interrupted(): void;
   /** The input has ended. */
   ended(): void;
@@ -23,6 +30,8 @@ export class Prompter implements Footer {
   private typed: string[] = [];
   private pause: NodeJS.Timeout | undefined;
   private sending = false;
+  /** Given, but not taken yet. */
+  private kept: Answer | undefined;
   private closed = false;
 
   constructor(
@@ -36,12 +45,18 @@ export class Prompter implements Footer {
     this.update();
   }
 
+  /** What was typed and has not been taken. */
+  get unsent(): Answer | undefined {
+    return this.kept;
+  }
+
   /** It has been answered elsewhere, or here. */
   withdraw(ask: string): void {
     const at = this.asks.findIndex((one) => one.id === ask);
     if (at < 0) return;
     this.asks.splice(at, 1);
     if (at === 0) this.typed = [];
+    if (this.kept?.ask === ask) this.kept = undefined;
     this.update();
   }
 
@@ -135,18 +150,23 @@ export class Prompter implements Footer {
     }
     const [ask] = this.asks;
     if (!ask) return;
-    const answer = readTyped(ask, text);
-    const problem = typeof answer === 'string' ? answer : await this.send(answer);
-    if (problem === undefined) this.withdraw(ask.id);
-    else if (!this.closed) this.screen.line(painter(this.io.colour)('yellow', problem));
+    const kept = this.kept?.ask === ask.id ? this.kept : undefined;
+    const answer = kept && text.trim() === '' ? kept : readTyped(ask, text);
+    const refusal =
+      typeof answer === 'string' ? { problem: answer } : await this.send({ clientId: randomUUID(), ...answer });
+    if (!refusal) this.withdraw(ask.id);
+    else if (!this.closed) this.screen.line(painter(this.io.colour)('yellow', refusal.problem));
     this.update();
   }
 
-  private async send(answer: Answer): Promise<string | undefined> {
+  private async send(answer: Answer): Promise<Refusal | undefined> {
     this.sending = true;
+    this.kept = answer;
     this.update();
     try {
-      return await this.handlers.submit(answer);
+      const refusal = await this.handlers.submit(answer);
+      if (!refusal?.again) this.kept = undefined;
+      return refusal;
     } finally {
       this.sending = false;
     }

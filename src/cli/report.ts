@@ -3,7 +3,8 @@ import { errorPage, LonghaulError } from '../domain/errors.js';
 import { EXIT } from '../domain/outcomes.js';
 import { packageRoot } from '../service/package.js';
 import { nextOf, pathFrom } from './called-as.js';
-import { type Io, printJson, printNote } from './io.js';
+import { wrap } from './flow.js';
+import { type Io, painter, printJson, printNote, wantsColour } from './io.js';
 import { neutralise } from './neutral.js';
 
 /** Prints an error for people on stderr and, with `json`, as a line on stdout too. @returns the exit code */
@@ -13,12 +14,20 @@ export function reportError(io: Io, err: unknown, json: boolean): number {
   const { slug, message, kept } = known;
   const next = nextOf(known, io.command);
   if (json) printJson(io, { type: 'error', slug, message, kept: kept ?? null, next: next ?? null, page });
-  printNote(io, `error: ${neutralise(message)}`);
-  if (kept) printNote(io, `kept:  ${neutralise(kept)}`);
-  if (next) printNote(io, `next:  ${neutralise(next)}`);
-  printNote(io, `page:  ${pathFrom(io.cwd, join(packageRoot, page))}`);
+  const paint = painter(wantsColour(io.env, io.stderr.isTTY === true));
+  printNote(io, paint('red', 'error:') + hanging(io, message));
+  if (kept) printNote(io, paint('bold', 'kept: ') + hanging(io, kept));
+  if (next) printNote(io, paint('bold', 'next: ') + hanging(io, next));
+  printNote(io, paint('bold', 'page: ') + hanging(io, pathFrom(io.cwd, join(packageRoot, page))));
   if (io.env.LONGHAUL_DEBUG && err instanceof Error && err.stack) printNote(io, neutralise(err.stack));
   return exitCodeOfError(known);
+}
+
+/** Behind a label of six columns; wrapped at a terminal. */
+function hanging(io: Io, text: string): string {
+  const { isTTY, columns = 80 } = io.stderr;
+  const width = isTTY ? Math.max(40, columns) - 6 : Number.POSITIVE_INFINITY;
+  return wrap(` ${neutralise(text)}`, width, ' '.repeat(isTTY ? 7 : 0));
 }
 
 function exitCodeOfError(err: LonghaulError): number {

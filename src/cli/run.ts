@@ -8,6 +8,8 @@ import { type Io, printLine } from './io.js';
 import { JsonView } from './json-view.js';
 import { readPrompt } from './prompt-text.js';
 import { StopSignals } from './signals.js';
+import { Starting } from './starting.js';
+import { serviceRuns } from './task-row.js';
 
 export interface RunFlags {
   workspace?: string;
@@ -31,9 +33,10 @@ export interface RunFlags {
 export async function runCommand(io: Io, home: string, argument: string | undefined, flags: RunFlags): Promise<number> {
   const request = startRequest(io, await readPrompt(io, argument, flags.promptFile), flags);
   const signals = new StopSignals(io);
-  const client = await TaskClient.local({ home, env: io.env });
+  const starting = new Starting(io);
+  const client = await TaskClient.local({ home, env: io.env, ...starting.reports });
   try {
-    const started = await client.start(request);
+    const started = await starting.until(client.start(request));
     const onAsk = onAskOf(io, flags);
     const view = flags.json ? new JsonView(io) : new HumanView(io, client.journal, { howToAnswer: onAsk !== 'prompt' });
     view.head(started);
@@ -51,6 +54,7 @@ export async function runCommand(io: Io, home: string, argument: string | undefi
       onAsk,
       task: started.task,
       from: 1,
+      serviceRuns: serviceRuns(home),
     };
     if (flags.detachable !== undefined) options.detachable = flags.detachable;
     if (flags.defaultDelayMs !== undefined) options.defaultDelayMs = flags.defaultDelayMs;

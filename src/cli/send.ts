@@ -1,6 +1,7 @@
 import { TaskClient } from '../client.js';
 import { LonghaulError } from '../domain/errors.js';
 import { type Io, printJson, printLine } from './io.js';
+import { Starting } from './starting.js';
 
 /** `send ID "TEXT"`. @returns the exit code */
 export async function sendCommand(io: Io, home: string, prefix: string, text: string, json: boolean): Promise<number> {
@@ -10,10 +11,11 @@ export async function sendCommand(io: Io, home: string, prefix: string, text: st
       next: 'Say what the model is to know: `longhaul send ID "TEXT"`.',
     });
   }
-  const client = await TaskClient.local({ home, env: io.env });
+  const starting = new Starting(io);
+  const client = await TaskClient.local({ home, env: io.env, ...starting.reports });
   try {
     const task = await client.resolve(prefix);
-    const { state } = await client.send(task, text);
+    const { state } = await starting.until(client.send(task, text));
     if (json) printJson(io, { type: 'send', task, state });
     else if (state === 'queued') printLine(io, `Sent; the model gets it with its next request.`);
     else

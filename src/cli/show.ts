@@ -2,8 +2,10 @@ import { TaskClient } from '../client.js';
 import { isOpen } from '../domain/outcomes.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import { askLines, howToAnswer } from './asking.js';
-import { type Io, painter, printJson, printLine } from './io.js';
+import { wrap } from './flow.js';
+import { columns, type Io, painter, printJson, printLine } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
+import { markdownProse, rendered } from './prose.js';
 import { requireTask, shownStatus, uiPage } from './task-row.js';
 import { taskJson } from './tasks.js';
 import { count, dateTime, duration, money, tokens } from './text.js';
@@ -53,18 +55,18 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
       ...(ui ? [['Temporal UI', ui]] : []),
       ...(outcome ? [['outcome', outcomeWords(outcome)]] : []),
     ];
-    for (const [name, value] of lines) printLine(io, `${`${name}:`.padEnd(13)}${value}`);
+    const width = io.stdout.isTTY ? columns(io) : Number.POSITIVE_INFINITY;
+    for (const [name, value] of lines) printLine(io, wrap(`${`${name}:`.padEnd(13)}${value}`, width, ' '.repeat(13)));
     for (const ask of asks) {
       const lines = await askLines(ask, task, journal, {
-        paint: painter(io.colour),
-        command: io.command,
+        io,
         howTo: true,
         maxLines: Number.POSITIVE_INFINITY,
       });
       for (const line of lines) printLine(io, line);
       printLine(io, painter(io.colour)('dim', `  asked: ${dateTime(ask.ask.opened)}`));
     }
-    if (result !== undefined) printLine(io, `\n${neutralise(result).trimEnd()}`);
+    if (result !== undefined) printLine(io, `\n${rendered(markdownProse(io), neutralise(result))}`);
     return 0;
   } finally {
     await client.close();

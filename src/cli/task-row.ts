@@ -13,6 +13,11 @@ export async function requireTask(journal: Journal, task: string): Promise<TaskR
 
 export { shownStatus } from '../client/read.js';
 
+/** For viewers of tasks on the local service. */
+export function serviceRuns(home: string): () => Promise<boolean> {
+  return async () => (await readService(home)) !== undefined;
+}
+
 /**
  * The task's page in the UI of the running service, or of the server that the environment names; undefined when neither
  * is known.

@@ -1,10 +1,14 @@
 import { TaskClient } from '../client.js';
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
 import type { Journal, TaskRow } from '../journal/journal.js';
-import { columns, type Io, printJson, printLine } from './io.js';
+import { columns, type Io, painter, printJson, printLine } from './io.js';
 import { neutralLine } from './neutral.js';
 import { shownStatus } from './task-row.js';
-import { duration, money, table } from './text.js';
+import { age, money, table } from './text.js';
+import { statusStyle } from './words.js';
+
+/** Columns from which on turns and costs are listed. */
+const SUMS_FROM = 72;
 
 export interface TasksFlags {
   status?: TaskStatus;
@@ -19,7 +23,7 @@ export async function tasksCommand(io: Io, home: string, flags: TasksFlags): Pro
     const rows = await listed(client.journal, flags);
     if (flags.json) printJson(io, { type: 'tasks', tasks: rows.map(({ row, status }) => taskJson(row, status)) });
     else if (rows.length === 0) printLine(io, flags.status ? `No task is ${flags.status}.` : 'There are no tasks yet.');
-    else for (const line of table(lines(rows), columns(io))) printLine(io, line);
+    else for (const line of table(lines(rows, io), columns(io))) printLine(io, line);
     return 0;
   } finally {
     await client.close();
@@ -43,17 +47,20 @@ async function listed(journal: Journal, flags: TasksFlags): Promise<Listed[]> {
   return shown.filter(({ status }) => !derived || status === flags.status).slice(0, flags.limit);
 }
 
-function lines(rows: readonly Listed[]): string[][] {
+/** On a narrow screen the title needs the room of the sums. */
+function lines(rows: readonly Listed[], io: Io): string[][] {
   const now = Date.now();
+  const paint = painter(io.colour);
+  const sums = columns(io) >= SUMS_FROM;
+  const head = ['ID', 'STATUS', 'AGE', ...(sums ? ['TURNS', 'COST'] : []), 'TITLE'];
   const body = rows.map(({ row, status }) => [
     row.task,
-    status,
-    duration(now - row.created),
-    String(row.turns),
-    money(row.cost),
+    paint(statusStyle(status), status),
+    age(now - row.created),
+    ...(sums ? [String(row.turns), money(row.cost)] : []),
     neutralLine(row.title),
   ]);
-  return [['ID', 'STATUS', 'AGE', 'TURNS', 'COST', 'TITLE'], ...body];
+  return [head.map((title) => paint('bold', title)), ...body];
 }
 
 /** A task as `--json` shows it. */

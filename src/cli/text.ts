@@ -3,6 +3,10 @@ import type { Usage } from '../domain/usage.js';
 
 const GRAPHEMES = new Intl.Segmenter();
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+/** What makes one character of several code points. */
+const CLUSTERS =
+  /[\p{M}\p{Join_Control}\p{Regional_Indicator}\p{Emoji_Modifier}\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb\r]/u;
+const WINDOW = 500;
 /** A character that takes room; the rest of its cluster are marks and joiners on it. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Cs}]/u;
 /** Shown as an emoji although its first character alone would be narrow: a flag, a keycap, a heart. */
@@ -19,7 +23,18 @@ export function displayWidth(text: string): number {
 
 /** The characters as people see them: a letter with its accents, a family of emoji. */
 export function graphemes(text: string): string[] {
-  return Array.from(GRAPHEMES.segment(text), ({ segment }) => segment);
+  if (!CLUSTERS.test(text)) return [...text];
+  const found: string[] = [];
+  // the segmenter takes quadratic time for one long text
+  for (let at = 0; at < text.length; ) {
+    const window = Array.from(GRAPHEMES.segment(text.slice(at, at + WINDOW)), ({ segment }) => segment);
+    if (at + WINDOW < text.length && window.length > 1) window.pop();
+    for (const cluster of window) {
+      found.push(cluster);
+      at += cluster.length;
+    }
+  }
+  return found;
 }
 
 /** Cuts to `max` columns, never inside a character, and shows the cut. */
@@ -62,6 +77,14 @@ export function duration(ms: number): string {
   return join(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
+/** The greatest unit of a duration, for lists: `12 s`, `4 min`, `3 h`, `2 d`. */
+export function age(ms: number): string {
+  const minutes = ms / 60_000;
+  if (minutes < 1) return `${Math.floor(Math.max(0, ms) / 1000)} s`;
+  if (minutes < 60) return `${Math.floor(minutes)} min`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} d`;
+}
+
 /** Local date and time, `2026-01-02 23:41:07`. @param ms since the epoch */
 export function dateTime(ms: number): string {
   const at = new Date(ms);
@@ -95,8 +118,15 @@ function join(big: number, bigUnit: string, small: number, smallUnit: string): s
   return small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`;
 }
 
-function clusterWidth(cluster: string): number {
+/** Terminal columns of one character. */
+export function clusterWidth(cluster: string): number {
   const code = VISIBLE.exec(cluster)?.[0].codePointAt(0);
   if (code === undefined) return 0;
   return EMOJI_CLUSTER.test(cluster) ? 2 : eastAsianWidth(code);
+}
+
+/** Column behind a line that begins at the left edge, tabs counted as terminals do. */
+export function columnAfter(line: string): number {
+  const [head = '', ...more] = line.split('\t');
+  return more.reduce((at, part) => (Math.floor(at / 8) + 1) * 8 + displayWidth(part), displayWidth(head));
 }

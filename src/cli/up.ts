@@ -1,5 +1,6 @@
 import { down, runForeground, up } from '../service/up.js';
 import { type Io, printJson, printLine } from './io.js';
+import { Starting } from './starting.js';
 
 /** Starts the service if it is not running; with `foreground` it runs here until a signal ends it. */
 export async function upCommand(
@@ -12,7 +13,8 @@ export async function upCommand(
     return 0;
   }
   const began = Date.now();
-  const state = await up({ home, env: io.env });
+  const starting = new Starting(io);
+  const state = await starting.until(up({ home, env: io.env, ...starting.reports }));
   if (flags.json) {
     printJson(io, { type: 'service', state: 'up', home, ...state });
     return 0;

@@ -1,5 +1,6 @@
 import type { CallStatus } from '../domain/calls.js';
-import type { Outcome } from '../domain/outcomes.js';
+import type { Outcome, TaskStatus } from '../domain/outcomes.js';
+import type { Style } from './io.js';
 import { neutralLine } from './neutral.js';
 
 /** The summary of a call begins with the tool's name; a command stands for itself. */
@@ -51,5 +52,25 @@ export function styleOf(status: CallStatus): 'green' | 'red' | 'yellow' | 'dim' 
       return 'yellow';
     case 'skipped':
       return 'dim';
+  }
+}
+
+/** Colour of a task's status: what needs a person, what went well, what did not. */
+export function statusStyle(status: TaskStatus): Style {
+  switch (status) {
+    case 'starting':
+    case 'running':
+      return 'cyan';
+    case 'waiting':
+    case 'parked':
+    case 'aborting':
+    case 'no_worker':
+      return 'yellow';
+    case 'completed':
+      return 'green';
+    case 'budget':
+    case 'cancelled':
+    case 'failed':
+      return 'red';
   }
 }

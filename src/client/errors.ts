@@ -18,6 +18,15 @@ export function beingStarted(task: string, cause: unknown): LonghaulError {
   });
 }
 
+/** The server did not answer a call, or is not there. */
+export function cutOff(cause: unknown): LonghaulError {
+  return new LonghaulError('temporal-unreachable', 'Temporal does not answer.', {
+    kept: 'The task is as it was; nothing was sent that it has not got.',
+    next: 'Try again when it is back; `longhaul doctor` shows its state, `longhaul up` starts the local service.',
+    cause,
+  });
+}
+
 /** The call that starts a workflow ran out of time. */
 export function unsure(task: string, cause: unknown): LonghaulError {
   return new LonghaulError('temporal-unreachable', `Temporal did not say in time whether task ${task} was started.`, {

@@ -1,7 +1,7 @@
 import { LonghaulError } from '../domain/errors.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { Journal } from '../journal/journal.js';
-import { beingStarted } from './errors.js';
+import { beingStarted, cutOff } from './errors.js';
 import { openAsks } from './open-asks.js';
 import type { CallFailure } from './temporal-tasks.js';
 
@@ -37,6 +37,8 @@ export async function explain(journal: Journal, task: string, cause: unknown): P
         cause,
       });
     }
+    case 'unreachable':
+      return cutOff(cause);
     case 'other':
       return cause;
   }

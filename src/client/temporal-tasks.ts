@@ -11,9 +11,10 @@ import { REFUSALS, type RefusalType } from '../domain/replies.js';
 import type { TaskInput } from '../domain/task.js';
 import { oneLine } from '../domain/text.js';
 import { type Journal, LOCAL_SERVER, type TaskRow } from '../journal/journal.js';
-import { connectTemporal, type TemporalConnection } from '../service/connect.js';
+import { connectTemporal, type TargetOptions, type TemporalConnection } from '../service/connect.js';
 import { ensureSearchAttributes } from '../service/search-attributes.js';
 import type { taskWorkflow } from '../workflows/task.js';
+import { cutOff } from './errors.js';
 import { reconcile } from './reconcile.js';
 import { workflowState } from './workflow-state.js';
 
@@ -23,6 +24,12 @@ export const UPDATE_MS = 10_000;
 /** How long the start of a workflow may take; well under the time after which a task without one is ended, ms. */
 const START_MS = 20_000;
 
+/** How long the server itself may take to answer, ms. */
+const ANSWER_MS = 5_000;
+
+/** gRPC's code for a server that cannot be reached. */
+const UNAVAILABLE = 14;
+
 /** Why a call to a task's workflow did not do what it should. */
 export type CallFailure =
   | { kind: 'refused'; type: RefusalType; message: string }
@@ -30,6 +37,8 @@ export type CallFailure =
   | { kind: 'timeout' }
   /** There is no such workflow, or it has ended. */
   | { kind: 'ended' }
+  /** The server is not there. */
+  | { kind: 'unreachable' }
   | { kind: 'other' };
 
 /** Tasks as workflows: the only part of the client that loads Temporal's libraries. */
@@ -37,7 +46,7 @@ export class TemporalTasks {
   private constructor(private readonly temporal: TemporalConnection) {}
 
   /** Connects, and starts the local service where no server is configured. @throws LonghaulError `temporal-unreachable` */
-  static async open(options: { home: string; env: NodeJS.ProcessEnv }): Promise<TemporalTasks> {
+  static async open(options: TargetOptions): Promise<TemporalTasks> {
     const temporal = await connectTemporal(options);
     if (!temporal.embedded) await ensureSearchAttributes(temporal.connection, temporal.namespace);
     return new TemporalTasks(temporal);
@@ -87,12 +96,23 @@ export class TemporalTasks {
     );
   }
 
+  /** @throws LonghaulError `temporal-unreachable` */
   async signal(task: string, name: string, argument: object): Promise<void> {
-    await this.temporal.client.workflow.getHandle(task).signal(name, argument);
+    await this.promptly(() => this.temporal.client.workflow.getHandle(task).signal(name, argument));
   }
 
+  /** @throws LonghaulError `temporal-unreachable` */
   async cancel(task: string): Promise<void> {
-    await this.temporal.client.workflow.getHandle(task).cancel();
+    await this.promptly(() => this.temporal.client.workflow.getHandle(task).cancel());
+  }
+
+  /** A call that the server answers itself, without a worker. */
+  private async promptly<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await this.temporal.connection.withDeadline(Date.now() + ANSWER_MS, call);
+    } catch (err) {
+      throw isDeadline(err) ? cutOff(err) : err;
+    }
   }
 
   /** Brings the journal in line when the task's workflow has ended without its doing. @returns whether it did */
@@ -116,7 +136,12 @@ export function callFailure(err: unknown): CallFailure {
     if (known) return { kind: 'refused', type: known, message };
   }
   if (isGrpcServiceError(err) && /already completed|not found/i.test(err.details ?? '')) return { kind: 'ended' };
+  if (isUnavailable(err) || (err instanceof Error && isUnavailable(err.cause))) return { kind: 'unreachable' };
   return { kind: 'other' };
+}
+
+function isUnavailable(err: unknown): boolean {
+  return isGrpcServiceError(err) && err.code === UNAVAILABLE;
 }
 
 /** The client wraps what gRPC says. */

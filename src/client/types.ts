@@ -40,6 +40,10 @@ export interface ClientOptions {
   /** Default: `LONGHAUL_HOME`, else `~/.longhaul`. */
   home?: string;
   env?: NodeJS.ProcessEnv;
+  /** Gets a line for people before something slow, such as the start of the service. */
+  log?: (line: string) => void;
+  /** Gets what has been fetched of the Temporal server, in bytes; `total` where it is known. */
+  progress?: (bytes: number, total: number | undefined) => void;
 }
 
 /** A task as lists show it. */

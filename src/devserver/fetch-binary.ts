@@ -30,11 +30,14 @@ const CONNECT_MS = 5_000;
 /** ms without a byte before a download counts as dead. */
 const IDLE_MS = 20_000;
 
+/** How much has come, in bytes; `total` where the server says it. */
+export type FetchProgress = (bytes: number, total: number | undefined) => void;
+
 /** A gzipped tar archive on the web. */
-export function archiveSource(url: string, name: string): BinarySource {
+export function archiveSource(url: string, name: string, progress?: FetchProgress): BinarySource {
   return {
     title: new URL(url).host,
-    get: async () => fileFromTarGz(await download(url), name),
+    get: async () => fileFromTarGz(await download(url, progress), name),
   };
 }
 
@@ -135,14 +138,18 @@ function running(pid: number): boolean {
   }
 }
 
-async function download(url: string): Promise<Buffer> {
+async function download(url: string, progress?: FetchProgress): Promise<Buffer> {
   const stop = new AbortController();
   let timer = setTimeout(() => stop.abort(new Error('no answer in time')), CONNECT_MS);
   const chunks: Uint8Array[] = [];
   try {
     const response = await fetch(url, { signal: stop.signal });
     if (!response.ok || !response.body) throw new Error(`HTTP ${response.status}`);
+    const total = Number(response.headers.get('content-length')) || undefined;
+    let bytes = 0;
     for await (const chunk of response.body) {
+      bytes += chunk.length;
+      progress?.(bytes, total);
       clearTimeout(timer);
       timer = setTimeout(() => stop.abort(new Error('the download stopped half-way')), IDLE_MS);
       chunks.push(chunk);

@@ -1,4 +1,5 @@
 import type { Answer, Ask } from './asks.js';
+import type { TextRef } from './blocks.js';
 import type { CallStatus } from './calls.js';
 import type { FailureClass } from './failures.js';
 import type { CallKey, TurnKey } from './ids.js';
@@ -43,9 +44,25 @@ export type SayEvent = { type: 'say' } & (
   /** A tool call begins; `command` when it runs one. */
   | { say: 'tool' | 'command'; turn: TurnKey; call: CallKey; tool: string; summary: string }
   /** A call has its result. For commands `text` is the bounded output. */
-  | { say: 'tool_result' | 'command_output'; call: CallKey; tool: string; status: CallStatus; text: string; ms: number }
+  | {
+      say: 'tool_result' | 'command_output';
+      call: CallKey;
+      tool: string;
+      status: CallStatus;
+      text: string;
+      ms: number;
+      /** What an edit has changed. */
+      change?: FileChange;
+    }
   | { say: 'completion_result'; text: string }
 );
+
+/** Lines added to and removed from one file, and a unified diff for reading, which may be cut. */
+export interface FileChange {
+  added: number;
+  removed: number;
+  diff: TextRef;
+}
 
 export interface AskEvent {
   type: 'ask';

@@ -27,6 +27,8 @@ export interface TargetOptions {
   start?: boolean;
   /** Gets a line for people before something slow. */
   log?: (line: string) => void;
+  /** Gets what has been fetched of the server, in bytes; `total` where it is known. */
+  progress?: (bytes: number, total: number | undefined) => void;
 }
 
 /** Where Temporal is, and how to get in. */

@@ -18,6 +18,8 @@ export interface UpOptions {
   env: NodeJS.ProcessEnv;
   /** Gets a line for people before something slow. */
   log?: (line: string) => void;
+  /** Gets what has been fetched of the server, in bytes; `total` where it is known. */
+  progress?: (bytes: number, total: number | undefined) => void;
   /** Limit for the start, without the time for fetching the server. */
   timeoutMs?: number;
   /** Replaces the command that runs the service. */

@@ -124,7 +124,7 @@ function saved(edit: FileEdit, target: ResolvedPath, written: Written): ToolOutc
   const head = `"${target.display}" was ${written.isNew ? 'created' : 'saved'}: ${lines}, ${written.bytes.length} bytes.${written.note}`;
   const text = edit.showFinal ? `${head}\n${finalContent(target.display, written.text, diff)}` : head;
   const excerpt = `${written.isNew ? 'created' : 'saved'} ${target.display} (+${added} -${removed})`;
-  return { status: 'done', text, excerpt: oneLine(excerpt, 200) };
+  return { status: 'done', text, excerpt: oneLine(excerpt, 200), change: { added, removed, diff } };
 }
 
 async function savedEarlier(edit: FileEdit, target: ResolvedPath): Promise<ToolOutcome> {

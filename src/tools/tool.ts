@@ -59,6 +59,8 @@ export interface ToolOutcome {
   text: string;
   /** One line for people. */
   excerpt?: string;
+  /** What an edit has changed; `diff` is for people, and may be cut. */
+  change?: { added: number; removed: number; diff: string };
   /** Counts as a mistake of the model: a missing parameter, a file that is not there, a diff that does not fit. */
   mistake?: boolean;
   /** People should read this page about it: said as an `error` event beside the result. */
