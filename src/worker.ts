@@ -14,7 +14,7 @@ import { reconcileAll } from './client/reconcile.js';
 import { workflowState } from './client/workflow-state.js';
 import { LonghaulError } from './domain/errors.js';
 import { isOpen } from './domain/outcomes.js';
-import { hostQueue, TASK_QUEUE } from './domain/queues.js';
+import { hostQueue, TASK_QUEUE, type WorkerRole } from './domain/queues.js';
 import { type HostLease, type Journal, LOCAL_SERVER } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
 import { dropSpareRunner, prepareRunner } from './runner/spare.js';
@@ -23,8 +23,7 @@ import { workerConnection } from './service/connect.js';
 import { announceWorkerReady, sayAlive } from './service/worker-process.js';
 import { homePaths } from './settings/paths.js';
 
-/** `workflow` decides, `host` does what needs the workspaces on its disk, `all` is both on one queue. */
-export type WorkerRole = 'all' | 'workflow' | 'host';
+export type { WorkerRole };
 
 export interface RunWorkerOptions {
   role: WorkerRole;
@@ -34,7 +33,7 @@ export interface RunWorkerOptions {
   env: NodeJS.ProcessEnv;
 }
 
-/** A host whose lease has run out has no worker. */
+/** A worker whose lease has run out is taken for dead. */
 const LEASE_TTL_MS = 10_000;
 const LEASE_RENEW_MS = 3_000;
 /** Also at start. */
@@ -57,7 +56,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const journal = await openJournal({ home });
   const connection = await NativeConnection.connect(where);
   const timers = [sayAlive(), watchJournal(journal), reconcileTasks(journal, server, connection, namespace)];
-  const lease = role === 'workflow' ? undefined : await holdLease(journal, { host, queue, server, pid: process.pid });
+  const lease = await holdLease(journal, { host, role, queue, server, pid: process.pid });
   if (role !== 'workflow') timers.push(sweep(journal, homePaths(home).commands));
   try {
     const worker = await Worker.create({
@@ -81,7 +80,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   } finally {
     for (const timer of timers) clearInterval(timer);
     dropSpareRunner();
-    await lease?.drop();
+    await lease.drop();
     await connection.close();
     await journal.close();
   }
@@ -101,7 +100,7 @@ function workOf(role: WorkerRole, activities: ReturnType<typeof createActivities
   }
 }
 
-/** Says as long as this process lives that its host is served. */
+/** Says as long as this process lives that a worker is there. */
 async function holdLease(journal: Journal, lease: Omit<HostLease, 'until'>) {
   const renew = () => journal.renewLease(lease, LEASE_TTL_MS);
   await renew();
@@ -109,7 +108,7 @@ async function holdLease(journal: Journal, lease: Omit<HostLease, 'until'>) {
   return {
     drop: async () => {
       clearInterval(timer);
-      await journal.dropLease(lease.host).catch(() => undefined);
+      await journal.dropLease(lease).catch(() => undefined);
     },
   };
 }
