@@ -5,6 +5,7 @@ import { explain, failureOf } from './client/explain.js';
 import { followUpInput } from './client/follow-up.js';
 import { openAsks } from './client/open-asks.js';
 import { checkText, newTaskId } from './client/requests.js';
+import { shownStatus } from './client/served.js';
 import type { TemporalTasks } from './client/temporal-tasks.js';
 import { type Answer, type Ask, MAX_INLINE_ANSWER } from './domain/asks.js';
 import { LonghaulError } from './domain/errors.js';
@@ -274,7 +275,9 @@ export class TaskClient {
         return await store();
       } catch (err) {
         if (!(err instanceof WorkspaceInUse)) throw err;
-        if (!(await this.settle(err.task))) throw inUse(err, await this.journal.getTask(err.task));
+        if (await this.settle(err.task)) continue;
+        const other = await this.journal.getTask(err.task);
+        if (other) throw inUse(err, shownStatus(other, await this.journal.liveWorkers()));
       }
     }
   }

@@ -1,3 +1,4 @@
+import { shownStatus } from '../client/served.js';
 import { TaskClient } from '../client.js';
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
 import type { Journal } from '../journal/journal.js';
@@ -27,8 +28,9 @@ export async function abortCommand(io: Io, home: string, prefix: string, json: b
 async function closedStatus(journal: Journal, task: string): Promise<TaskStatus> {
   const until = Date.now() + WAIT_MS;
   for (;;) {
-    const { status } = await requireTask(journal, task);
-    if (!isOpen(status) || Date.now() > until) return status;
+    const row = await requireTask(journal, task);
+    if (!isOpen(row.status)) return row.status;
+    if (Date.now() > until) return shownStatus(row, await journal.liveWorkers());
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

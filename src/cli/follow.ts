@@ -2,7 +2,7 @@ import type { Answer, Ask } from '../domain/asks.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { AskEvent } from '../domain/events.js';
 import { EXIT, exitCodeOf, isOpen, type Outcome } from '../domain/outcomes.js';
-import { type Journal, LOCAL_SERVER } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import { defaultAnswer, howToAnswer, needsPerson } from './asking.js';
 import { nextOf } from './called-as.js';
@@ -13,11 +13,10 @@ import { neutralise } from './neutral.js';
 import { Prompter } from './prompter.js';
 import type { Stop, StopSignals } from './signals.js';
 import type { RunEnd, View } from './view.js';
+import { watchWorkers } from './watch-workers.js';
 
 /** How long an interrupted command waits for the cancelled task to end. */
 const ABORT_WAIT_MS = 8000;
-/** A host's lease is 10 s: two empty looks in a row mean that nobody works. */
-const WORKER_CHECK_MS = 5000;
 /** Exit code of a command that SIGTERM made leave while its task goes on (128 + 15). */
 const TERMINATED = 143;
 
@@ -67,6 +66,7 @@ class Following {
   private choosing = false;
   private finish: (end: End) => void = () => {};
   private fail: (err: unknown) => void = () => {};
+  private unwatch: () => void = () => {};
 
   constructor(private readonly o: FollowOptions) {
     if (o.onAsk !== 'prompt' && !o.io.interactive) return;
@@ -87,11 +87,13 @@ class Following {
       const before = await this.backlog();
       if (before) return before;
       this.o.signals.handle((stop) => this.stop(stop));
-      this.watchWorkers();
+      const { journal, task, view, io } = this.o;
+      this.unwatch = await watchWorkers({ journal, task, view, command: io.command, fail: this.fail });
       for (const event of this.state.open.values()) this.opened(event);
       this.tail().catch(this.fail);
       return await ended;
     } finally {
+      this.unwatch();
       for (const timer of this.timers) clearTimeout(timer);
       this.prompter?.close();
       this.tailing.abort();
@@ -201,24 +203,6 @@ class Following {
       const end = await this.outcome({ outcome: 'cancelled' });
       if (end.end === 'outcome') this.finish({ ...end, run: { ...end.run, unconfirmed: true } });
     });
-  }
-
-  private watchWorkers(): void {
-    let empty = 0;
-    const look = async () => {
-      const { journal, task, io } = this.o;
-      const server = (await journal.getTask(task))?.server;
-      const served = (await journal.liveHosts()).some((host) => host.server === server);
-      const was = empty;
-      empty = served ? 0 : empty + 1;
-      const start = server === LOCAL_SERVER ? 'up' : 'worker';
-      if (empty === 2) {
-        this.o.view.notice('no_worker', `No worker is alive; the task waits for one (${io.command} ${start}).`);
-      }
-      if (empty === 0 && was >= 2) this.o.view.notice('worker_back', 'A worker is there again.');
-    };
-    const timer = setInterval(() => void look().catch(this.fail), WORKER_CHECK_MS);
-    this.timers.push(timer);
   }
 
   private async needsHuman(event: AskEvent): Promise<End> {

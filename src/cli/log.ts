@@ -7,6 +7,7 @@ import { JsonView } from './json-view.js';
 import { StopSignals } from './signals.js';
 import { requireTask } from './task-row.js';
 import type { View } from './view.js';
+import { watchWorkers } from './watch-workers.js';
 
 export interface LogFlags {
   from?: number;
@@ -31,6 +32,12 @@ export async function logCommand(io: Io, home: string, prefix: string, flags: Lo
     const signals = new StopSignals(io);
     const tailing = new AbortController();
     signals.handle(() => tailing.abort());
+    let failure: unknown;
+    const fail = (err: unknown) => {
+      failure = err;
+      tailing.abort();
+    };
+    const unwatch = await watchWorkers({ journal, task, view, command: io.command, fail });
     try {
       for await (const item of journal.tail(task, state.seq, tailing.signal)) {
         if ('partial' in item) {
@@ -40,8 +47,10 @@ export async function logCommand(io: Io, home: string, prefix: string, flags: Lo
         if (item.event.seq >= from) await view.event(item.event);
         if (item.event.event.type === 'closed') return 0;
       }
+      if (failure !== undefined) throw failure;
       return 0;
     } finally {
+      unwatch();
       signals.dispose();
     }
   } finally {

@@ -26,10 +26,7 @@ const STARTING_MS = 30_000;
  * @param row as read before the look: when its status has changed since, nothing is done
  * @returns whether the task was ended by this call
  */
-export async function reconcile(
-  { journal, server, look, otherRun }: Reconciler,
-  row: TaskRow,
-): Promise<boolean> {
+export async function reconcile({ journal, server, look, otherRun }: Reconciler, row: TaskRow): Promise<boolean> {
   if (!isOpen(row.status) || row.server !== server) return false;
   if (row.status === 'starting' && Date.now() - row.since < STARTING_MS) return false;
   const found = await look(row.task);

@@ -5,8 +5,8 @@ import type { Context, Tx } from './context.js';
 import { lost } from './errors.js';
 import { type Journal, Superseded, type ToolResultRow } from './journal.js';
 import { appendEvents } from './log.js';
-import { checkRun } from './runs.js';
 import { drop, dropEnded } from './partials.js';
+import { checkRun } from './runs.js';
 import { outputStream } from './streams.js';
 import { wrote } from './wake.js';
 

@@ -99,7 +99,12 @@ async function endTotals(tx: Tx, task: string): Promise<Totals> {
 
 /** Turns with a claim that nobody has settled. */
 async function unfinished(tx: Tx, task: string): Promise<StoredTurn[]> {
-  const rows = await tx.selectFrom('turn').selectAll().where('task', '=', task).where('state', '!=', 'closed').execute();
+  const rows = await tx
+    .selectFrom('turn')
+    .selectAll()
+    .where('task', '=', task)
+    .where('state', '!=', 'closed')
+    .execute();
   return rows.filter((row) => row.retracted < row.attempt);
 }
 

@@ -238,7 +238,11 @@ test('closing a task from outside settles the request that runs, and whoever str
   await journal.putBlock('u', attempt, { index: 0, content: { type: 'text', text: 'kept' } });
   const { since } = (await journal.getTask('t'))!;
   await journal.closeIfOpen('t', since, { say: 'gone', outcome: { outcome: 'cancelled' } });
-  expect(await journal.getTurn('u')).toMatchObject({ state: 'closed', stop: 'interrupted', blocks: [{ text: 'kept' }] });
+  expect(await journal.getTurn('u')).toMatchObject({
+    state: 'closed',
+    stop: 'interrupted',
+    blocks: [{ text: 'kept' }],
+  });
   await expect(
     journal.putBlock('u', attempt, { index: 1, content: { type: 'text', text: 'late' } }),
   ).rejects.toBeInstanceOf(Superseded);

@@ -8,8 +8,8 @@ import { conflict } from './errors.js';
 import { type Journal, Superseded, type TurnClaim, type UsageRow } from './journal.js';
 import { appendEvents } from './log.js';
 import { drop, dropBlocks, streamed } from './partials.js';
-import { contentHash, findTurn, outputOf, type StoredTurn, wholeTurn, writableTurn } from './turn-rows.js';
 import { checkRun } from './runs.js';
+import { contentHash, findTurn, outputOf, type StoredTurn, wholeTurn, writableTurn } from './turn-rows.js';
 import { estimated, reserve, settle } from './usage.js';
 import { wrote } from './wake.js';
 
