@@ -1,3 +1,4 @@
+export type { ForcedAbort } from './client/force.js';
 export {
   type AnswerReceipt,
   type ClientOptions,

@@ -31,6 +31,7 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
   const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
   const request = prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), messages);
   const profile = await profileOf(deps, input.settings.profile);
+  await journal.setProfile(input.task, input.settings.profile);
   if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, cost: 0 };
 
   const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };

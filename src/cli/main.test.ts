@@ -35,7 +35,6 @@ describe('wrong usage', () => {
   const cases: [string[], string][] = [
     [['run', 'x', '--max-cost', '5'], '--max-cost'],
     [['run', 'x', '--worktree'], '--worktree'],
-    [['abort', TASK, '--force'], '--force'],
     [['run', 'x', '--on-ask', 'never'], 'wait, exit, default'],
     [['run', 'x', '--max-time', '10'], '90s'],
     [['run', 'x', '--approve', 'everything'], 'everything'],

@@ -12,6 +12,7 @@ import { StopSignals } from './signals.js';
 export interface RunFlags {
   workspace?: string;
   model?: string;
+  profile?: string;
   yolo?: boolean;
   approve?: Approval[];
   maxTurns?: number;
@@ -74,6 +75,7 @@ function startRequest(io: Io, prompt: string, flags: RunFlags): StartRequest {
     limits: {},
   };
   if (flags.model !== undefined) request.model = flags.model;
+  if (flags.profile !== undefined) request.profile = flags.profile;
   if (flags.maxTurns !== undefined) request.limits = { ...request.limits, maxTurns: flags.maxTurns };
   if (flags.maxTime !== undefined) request.limits = { ...request.limits, maxTimeMs: flags.maxTime };
   return request;

@@ -30,7 +30,7 @@ export interface TaskRow {
   carried: string | null;
   /** Temporal's id of the newest run that has done something; null before the first. */
   run: string | null;
-  /** Provider profile that the newest request was made with, or is to be made with; null in older rows. */
+  /** Provider profile that the newest request was made with, or the first one will be; null when that is not known. */
   profile: string | null;
 }
 

@@ -81,6 +81,10 @@ export function taskStore(ctx: Context) {
     },
 
     async setProfile(task, profile) {
+      const known = await ctx.db.read((tx) =>
+        tx.selectFrom('task').select('profile').where('id', '=', task).executeTakeFirst(),
+      );
+      if (known?.profile === profile) return;
       await ctx.db.write((tx) => tx.updateTable('task').set({ profile }).where('id', '=', task).execute());
     },
 
@@ -101,7 +105,7 @@ export function taskStore(ctx: Context) {
 }
 
 /** The profile that a task was started with, for rows that have none of their own. */
-export function profileIn(input: string): string | undefined {
+function profileIn(input: string): string | undefined {
   return (JSON.parse(input) as Partial<TaskInput>).settings?.profile;
 }
 
@@ -145,6 +149,6 @@ function taskRow(row: Selectable<JournalSchema['task']>): TaskRow {
     input: row.input,
     carried: row.carried,
     run: row.run ?? null,
-    profile: row.profile ?? null,
+    profile: row.profile ?? profileIn(row.input) ?? null,
   };
 }
