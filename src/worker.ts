@@ -15,10 +15,14 @@ import { workflowState } from './client/workflow-state.js';
 import { LonghaulError } from './domain/errors.js';
 import { isOpen } from './domain/outcomes.js';
 import { hostQueue, TASK_QUEUE, type WorkerRole } from './domain/queues.js';
-import { type HostLease, type Journal, LOCAL_SERVER } from './journal/journal.js';
+import { type HostLease, type Journal, LOCAL_SERVER, type TaskRow } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
+import { sweepProfiles } from './model/sweep-profiles.js';
 import { dropSpareRunner, prepareRunner } from './runner/spare.js';
 import { sweepCommands } from './runner/sweep.js';
+import { enterRun } from './runs/enter.js';
+import { runLookup } from './runs/lookup.js';
+import { RunSweeper } from './runs/sweep-runs.js';
 import { workerConnection } from './service/connect.js';
 import { announceWorkerReady, sayAlive } from './service/worker-process.js';
 import { homePaths } from './settings/paths.js';
@@ -39,6 +43,7 @@ const LEASE_RENEW_MS = 3_000;
 /** Also at start. */
 const SWEEP_MS = 10_000;
 const RECONCILE_MS = 30_000;
+const TIDY_PROFILES_MS = 3600_000;
 const CHECK_JOURNAL_MS = 3_000;
 
 /**
@@ -55,9 +60,11 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const server = embedded ? LOCAL_SERVER : `${address}/${namespace}`;
   const journal = await openJournal({ home });
   const connection = await NativeConnection.connect(where);
-  const timers = [sayAlive(), watchJournal(journal), reconcileTasks(journal, server, connection, namespace)];
+  const client = new Client({ connection, namespace });
+  const timers = [sayAlive(), watchJournal(journal), reconcileTasks(journal, server, client)];
   const lease = await holdLease(journal, { host, role, queue, server, pid: process.pid });
-  if (role !== 'workflow') timers.push(sweep(journal, homePaths(home).commands));
+  if (role !== 'workflow')
+    timers.push(sweep(journal, server, client, homePaths(home).commands), tidyProfiles(home, journal));
   try {
     const worker = await Worker.create({
       connection,
@@ -114,16 +121,11 @@ async function holdLease(journal: Journal, lease: Omit<HostLease, 'until'>) {
 }
 
 /** Ends tasks in the journal whose workflow was terminated or never came about, so that their folders are free. */
-function reconcileTasks(
-  journal: Journal,
-  server: string,
-  connection: NativeConnection,
-  namespace: string,
-): NodeJS.Timeout {
-  const client = new Client({ connection, namespace });
-  return every(RECONCILE_MS, () =>
-    reconcileAll({ journal, server, look: (task) => workflowState(client, task) }).catch(() => undefined),
-  );
+function reconcileTasks(journal: Journal, server: string, client: Client): NodeJS.Timeout {
+  const look = (task: string) => workflowState(client, task);
+  // a task that was reset and waits for somebody starts no activity that would find it out
+  const otherRun = ({ task }: TaskRow, run: string) => enterRun(journal, client, task, run);
+  return every(RECONCILE_MS, () => reconcileAll({ journal, server, look, otherRun }).catch(() => undefined));
 }
 
 /** Ends the process when the journal is no longer the one it has open: what it writes would be seen by nobody. */
@@ -152,14 +154,23 @@ function every(ms: number, act: () => Promise<void>): NodeJS.Timeout {
   return setInterval(() => void once(), ms);
 }
 
-/** Ends what belongs to tasks that have ended: terminating a workflow runs no cleanup. */
-function sweep(journal: Journal, commandsDir: string): NodeJS.Timeout {
+/** Ends what belongs to tasks that have ended or were reset: Temporal's Terminate and Reset run no cleanup. */
+function sweep(journal: Journal, server: string, client: Client, commandsDir: string): NodeJS.Timeout {
   const isOpenTask = async (task: string) => {
     const row = await journal.getTask(task);
     return row !== undefined && isOpen(row.status);
   };
+  const isOpenHere = async (task: string) => (await journal.getTask(task))?.server === server && isOpenTask(task);
+  const runs = new RunSweeper({ commandsDir, isOpen: isOpenHere, lookup: runLookup(client) });
   return every(SWEEP_MS, async () => {
     await sweepCommands({ commandsDir, isOpen: isOpenTask }).catch(() => undefined);
+    await runs.sweep().catch(() => undefined);
+  });
+}
+
+function tidyProfiles(home: string, journal: Journal): NodeJS.Timeout {
+  return every(TIDY_PROFILES_MS, async () => {
+    await sweepProfiles({ home, journal }).catch(() => undefined);
   });
 }
 

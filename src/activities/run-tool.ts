@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import type { ToolRun } from '../domain/calls.js';
 import type { TaskEvent } from '../domain/events.js';
 import { isApproved } from '../domain/policy.js';
@@ -8,8 +7,9 @@ import { Superseded, type ToolResultRow } from '../journal/journal.js';
 import { homePaths } from '../settings/paths.js';
 import { findTool, parseArguments } from '../tools/registry.js';
 import { type Prepared, type RunContext, type Tool, ToolError, type ToolOutcome } from '../tools/tool.js';
-import { type ActivityDeps, dispatchOrder, stopKind } from './context.js';
+import { type ActivityDeps, currentRun, dispatchOrder } from './context.js';
 import { callBlock } from './prepare-call.js';
+import type { Stop } from './stop.js';
 
 /** Longest text of a result that the task log shows; the whole of it is in the conversation. */
 const MAX_SHOWN = 16_000;
@@ -18,7 +18,7 @@ const MAX_SHOWN = 16_000;
  * Runs one call, once: a result that is stored already is returned; an execution that began before a crash is taken up
  * by the tool according to its effect class. The result is stored before the workflow hears of it.
  */
-export async function runTool(input: ToolInput, deps: ActivityDeps): Promise<ToolRun> {
+export async function runTool(input: ToolInput, deps: ActivityDeps, stop: Stop): Promise<ToolRun> {
   const { journal } = deps;
   const stored = await journal.getResult(input.call);
   if (stored) return summaryOf(stored);
@@ -28,8 +28,8 @@ export async function runTool(input: ToolInput, deps: ActivityDeps): Promise<Too
   if ('problem' in args) throw new Error(`The arguments of ${input.call} no longer parse: ${args.problem}`);
 
   const started = Date.now();
-  const execution = await journal.claimCall(input.task, input.call, dispatchOrder());
-  const outcome = await execute(tool, args.ok, input, execution, deps);
+  const execution = await journal.claimCall(input.task, input.call, dispatchOrder(), currentRun());
+  const outcome = await execute(tool, args.ok, input, execution, deps, stop);
   const text = outcome.text.trim() === '' ? '(no output)' : outcome.text;
   const row: ToolResultRow = {
     call: input.call,
@@ -51,9 +51,9 @@ async function execute(
   input: ToolInput,
   execution: number,
   deps: ActivityDeps,
+  { signal, kind }: Stop,
 ): Promise<ToolOutcome> {
   const { journal } = deps;
-  const { cancellationSignal: signal } = Context.current();
   try {
     // An intent is written after this check, and the file may no longer fit the call once it has been carried out.
     if ((await journal.getIntent(input.call)) === undefined) {
@@ -63,6 +63,7 @@ async function execute(
     }
     const context: RunContext = {
       task: input.task,
+      run: currentRun(),
       turn: input.turn,
       call: input.call,
       workspace: input.workspace,
@@ -72,7 +73,7 @@ async function execute(
       approved: input.approved,
       commandsDir: homePaths(deps.home).commands,
       signal,
-      stopKind,
+      stopKind: kind,
       partial: (piece) => {
         const of = { task: input.task, turn: input.turn, stream: `${input.call}:out`, attempt: 0 };
         void journal.addPartial({ ...of, ...piece }).catch(() => undefined);

@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { LonghaulError } from '../domain/errors.js';
 import type { ProviderFailure } from '../domain/failures.js';
 import type { StreamInput, StreamResult } from '../domain/turn.js';
@@ -17,14 +16,15 @@ import { systemPrompt } from '../prompts/system.js';
 import { offeredTools } from '../tools/registry.js';
 import { Attempt } from './attempt.js';
 import { firstPage } from './call-pages.js';
-import { type ActivityDeps, dispatchOrder, stopKind } from './context.js';
+import { type ActivityDeps, currentRun, dispatchOrder } from './context.js';
 import { gather } from './gather.js';
+import type { Stop } from './stop.js';
 
 /**
  * One claim of a turn's model request: gather what it needs, prepare it, claim the attempt, stream. Provider errors are
  * results; an exception means that this execution is over but the turn is not.
  */
-export async function streamModel(input: StreamInput, deps: ActivityDeps): Promise<StreamResult> {
+export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: Stop): Promise<StreamResult> {
   const { journal } = deps;
   const model = modelInfo(input.settings.model);
   const { head, messages } = await gather(input, journal);
@@ -36,7 +36,7 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
 
   const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };
   const claim = await journal.claimTurn(
-    { task: input.task, turn: input.turn },
+    { task: input.task, turn: input.turn, run: currentRun() },
     head,
     {
       model: model.api,
@@ -53,7 +53,7 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
   if (claim.claim === 'closed') return answered(claim.turn);
   const started = { type: 'say', say: 'api_req_started', turn: input.turn, attempt: claim.attempt } as const;
   await journal.append(input.task, [{ event: { ...started, number: input.number, model: model.api } }]);
-  return stream(deps, new Attempt(input, deps, claim.attempt, model, request.inputEstimate), profile, request);
+  return stream(deps, new Attempt(input, deps, claim.attempt, model, request.inputEstimate), profile, request, stop);
 }
 
 async function stream(
@@ -61,16 +61,16 @@ async function stream(
   attempt: Attempt,
   profile: Profile,
   request: ModelRequest,
+  { signal, kind }: Stop,
 ): Promise<StreamResult> {
-  const { cancellationSignal } = Context.current();
-  const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([cancellationSignal, attempt.lost]));
+  const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([signal, attempt.lost]));
   try {
     await readAnswer(attempt, requestEvents(profile, request, watchdog));
     return answered(await attempt.close());
   } catch (err) {
     if (attempt.lost.aborted || err instanceof Superseded) throw attempt.lostError(err);
-    if (cancellationSignal.aborted) {
-      if (stopKind() === 'detach') throw err;
+    if (signal.aborted) {
+      if (kind() === 'detach') throw err;
       return answered(await attempt.interrupt(INTERRUPTED));
     }
     // The journal's own troubles are no word on the provider: another execution finds the turn as it is.
