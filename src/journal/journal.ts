@@ -227,7 +227,7 @@ export interface Journal {
    * closed with the blocks it has, stop `interrupted`; a closed one is returned. `head` is kept from the first claim.
    * `reserve` goes to the ledger. `dispatch` orders the executions that may claim: a worker that was stopped can begin
    * with one that has long been replaced.
-   * @throws Superseded when an execution with a greater `dispatch` has claimed the turn, or the task has a newer `run`
+   * @throws Superseded when an execution with a greater `dispatch` has claimed the turn, or the task has a newer `run` or has ended
    */
   claimTurn(
     key: { task: TaskId; turn: TurnKey; run?: string },

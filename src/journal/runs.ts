@@ -76,11 +76,12 @@ export function runStore(ctx: Context) {
   } satisfies Pick<Journal, 'runOf' | 'enterRun' | 'closeIfOpen'>;
 }
 
-/** @throws Superseded when the task has gone on in another run than `run` */
+/** @throws Superseded when the task has gone on in another run than `run`, or has ended */
 export async function checkRun(tx: Tx, task: string, run: string | undefined): Promise<void> {
   if (run === undefined) return;
-  const row = await tx.selectFrom('task').select('run').where('id', '=', task).executeTakeFirst();
-  if (row && row.run !== null && row.run !== run) throw new Superseded(`run ${run} of task ${task}`);
+  const row = await tx.selectFrom('task').select(['run', 'status']).where('id', '=', task).executeTakeFirst();
+  if (row && ((row.run !== null && row.run !== run) || !isOpen(row.status)))
+    throw new Superseded(`run ${run} of task ${task}`);
 }
 
 /** Settles what the task's unfinished requests have cost. `keep`: what they have stored is the answer. */
