@@ -3,7 +3,10 @@ import { hostname } from 'node:os';
 import { inUse, unsure } from './client/errors.js';
 import { explain, failureOf } from './client/explain.js';
 import { closedTask, followUpInput } from './client/follow-up.js';
+import { abortByForce, type ForcedAbort } from './client/force.js';
+import { answerProfile, followUpProfile, newTaskProfile, type Place } from './client/provider.js';
 import { checkText, newTaskId } from './client/requests.js';
+import { shownStatus } from './client/served.js';
 import { TaskReader } from './client/task-reader.js';
 import type { TemporalTasks } from './client/temporal-tasks.js';
 import type { AnswerReceipt, ClientOptions, SendReceipt, StartedTask, StartRequest } from './client/types.js';
@@ -17,7 +20,6 @@ import { oneLine } from './domain/text.js';
 import { type Journal, WorkspaceInUse } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
 import { DEFAULT_MODEL } from './model/prices.js';
-import { checkProfile, ENV_PROFILE, isUsable, profileFromEnv, saveProfile } from './model/profiles.js';
 import { readService } from './service/up.js';
 import { longhaulHome } from './settings/paths.js';
 import { checkWorkspace } from './workspace/check.js';
@@ -87,7 +89,7 @@ export class TaskClient extends TaskReader {
 
   /**
    * Starts a task. What cannot work is refused before a workflow exists.
-   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `workspace-*`, `no-api-key`, `bad-settings`, `temporal-unreachable`
+   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `workspace-*`, `no-api-key`, `profile-unknown`, `bad-settings`, `temporal-unreachable`
    */
   async start(request: StartRequest): Promise<StartedTask> {
     checkText(request.prompt);
@@ -95,7 +97,7 @@ export class TaskClient extends TaskReader {
     const temporal = await this.tasks();
     const settings: TaskSettings = {
       model: request.model ?? DEFAULT_MODEL,
-      profile: await this.profile(temporal.embedded),
+      profile: await newTaskProfile(this.place, temporal.embedded, request.profile),
       policy: request.policy ?? { yolo: false, approve: [...DEFAULT_APPROVALS] },
       limits: request.limits ?? {},
       maxConsecutiveMistakes: request.maxConsecutiveMistakes ?? 3,
@@ -113,9 +115,9 @@ export class TaskClient extends TaskReader {
       settings,
     };
     const title = oneLine(request.prompt, 200);
-    const { model } = settings;
+    const { model, profile } = settings;
     const { server } = temporal;
-    const row = { task, workspace, model, title, server, input: JSON.stringify(input) };
+    const row = { task, workspace, model, title, server, profile, input: JSON.stringify(input) };
     await this.taking(() => this.journal.createTask(row));
     await this.journal.append(task, [
       { key: 'task', event: { type: 'say', say: 'task', text: request.prompt, workspace, model } },
@@ -137,7 +139,8 @@ export class TaskClient extends TaskReader {
       full.textRef = await this.journal.putBlob(full.text);
       delete full.text;
     }
-    if (temporal.embedded && isUsable(profileFromEnv(this.env))) full.profile ??= await this.profile(true);
+    const profile = full.profile ?? (await answerProfile(this.place, this.journal, task, temporal.embedded));
+    if (profile !== undefined) full.profile = profile;
     try {
       const reply = await temporal.update<AnswerReply>(task, 'answer', full);
       return { ask: reply.ask || full.ask, state: 'delivered' };
@@ -188,6 +191,15 @@ export class TaskClient extends TaskReader {
     }
   }
 
+  /**
+   * Ends the task without a worker: its workflow is terminated, its commands on this machine are ended, its log is
+   * closed. May be repeated.
+   * @throws LonghaulError `task-not-found`, `task-busy` while it is being started, `temporal-unreachable`
+   */
+  forceAbort(task: string): Promise<ForcedAbort> {
+    return abortByForce({ journal: this.journal, home: this.home, task, connect: () => this.tasks() });
+  }
+
   /** `host:port` of Temporal; undefined until it has been connected to. */
   get address(): Promise<string | undefined> {
     return this.temporal?.then((temporal) => temporal.address) ?? Promise.resolve(undefined);
@@ -226,16 +238,8 @@ export class TaskClient extends TaskReader {
     await old?.then((temporal) => temporal.close()).catch(() => undefined);
   }
 
-  /** Where the provider's settings are: in a profile of this home, or, on a cluster, in the workers' environment. */
-  private async profile(embedded: boolean): Promise<string> {
-    const profile = profileFromEnv(this.env);
-    checkProfile(profile);
-    if (isUsable(profile)) return saveProfile(this.home, profile);
-    if (!embedded) return ENV_PROFILE;
-    throw new LonghaulError('no-api-key', 'No model provider is configured: ANTHROPIC_API_KEY is not set.', {
-      kept: 'No task was started.',
-      next: 'Set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server), or see `longhaul demo`, which needs none.',
-    });
+  private get place(): Place {
+    return { home: this.home, env: this.env };
   }
 
   /** The queue of this machine's own host worker, when it is not the workflows' queue. */
@@ -258,7 +262,9 @@ export class TaskClient extends TaskReader {
         return await store();
       } catch (err) {
         if (!(err instanceof WorkspaceInUse)) throw err;
-        if (!(await this.settle(err.task))) throw inUse(err, await this.journal.getTask(err.task));
+        if (await this.settle(err.task)) continue;
+        const other = await this.journal.getTask(err.task);
+        if (other) throw inUse(err, shownStatus(other, await this.journal.liveWorkers()));
       }
     }
   }
@@ -287,6 +293,7 @@ export class TaskClient extends TaskReader {
     const row = await closedTask(this.journal, task);
     if (!row) return false;
     const input = followUpInput(row, await this.journal.putBlob(text), Date.now());
+    if (input.state) input.state.profile = await followUpProfile(this.place, task, input.state.profile);
     if (!(await this.taking(() => this.journal.reopenTask(task)))) return false;
     await this.startRun(input, row.title);
     return true;

@@ -1,5 +1,6 @@
-/** `workflow` decides, `host` does what needs the workspaces on its disk, `all` is both on one queue. */
-export type WorkerRole = 'all' | 'workflow' | 'host';
+import type { WorkerRole } from './domain/queues.js';
+
+export type { WorkerRole };
 
 export interface WorkerLogEntry {
   level: 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';

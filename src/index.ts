@@ -1,3 +1,4 @@
+export type { ForcedAbort } from './client/force.js';
 export type * from './client/types.js';
 export { TaskClient } from './client.js';
 export {

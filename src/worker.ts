@@ -15,14 +15,18 @@ import { createActivities } from './activities/index.js';
 import { reconcileAll } from './client/reconcile.js';
 import { TemporalTasks } from './client/temporal-tasks.js';
 import { workflowState } from './client/workflow-state.js';
-import type { LonghaulWorker, WorkerLog, WorkerLogEntry, WorkerOptions, WorkerRole } from './create-worker.js';
+import type { LonghaulWorker, WorkerLog, WorkerLogEntry, WorkerOptions } from './create-worker.js';
 import { LonghaulError } from './domain/errors.js';
 import { isOpen } from './domain/outcomes.js';
-import { hostQueue, TASK_QUEUE } from './domain/queues.js';
-import { type HostLease, type Journal, LOCAL_SERVER } from './journal/journal.js';
+import { hostQueue, TASK_QUEUE, type WorkerRole } from './domain/queues.js';
+import { type HostLease, type Journal, LOCAL_SERVER, type TaskRow } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
+import { sweepProfiles } from './model/sweep-profiles.js';
 import { dropSpareRunner, prepareRunner } from './runner/spare.js';
 import { sweepCommands } from './runner/sweep.js';
+import { enterRun } from './runs/enter.js';
+import { runLookup } from './runs/lookup.js';
+import { RunSweeper } from './runs/sweep-runs.js';
 import { unreachable, type WorkerConnection, workerConnection } from './service/connect.js';
 import { homePaths, longhaulHome } from './settings/paths.js';
 
@@ -37,12 +41,13 @@ export const WORKER_SETTINGS = {
   shutdownForceTime: '8s',
 } as const satisfies Partial<TemporalWorkerOptions>;
 
-/** A host whose lease has run out has no worker. */
+/** A worker whose lease has run out is taken for dead. */
 const LEASE_TTL_MS = 10_000;
 const LEASE_RENEW_MS = 3_000;
 /** Also at start. */
 const SWEEP_MS = 10_000;
 const RECONCILE_MS = 30_000;
+const TIDY_PROFILES_MS = 3600_000;
 const CHECK_JOURNAL_MS = 3_000;
 
 /** What {@link createWorker} does: loads Temporal's libraries, connects, opens the journal. */
@@ -69,8 +74,7 @@ export async function openWorker(options: WorkerOptions): Promise<LonghaulWorker
       ...workOf(role, createActivities({ journal, home, env })),
       ...WORKER_SETTINGS,
     });
-    const commandsDir = homePaths(home).commands;
-    return new RunnableWorker({ worker, connection, journal, role, host, queue, server, target, signals, commandsDir });
+    return new RunnableWorker({ worker, connection, journal, role, host, queue, server, target, signals, home });
   } catch (err) {
     await connection?.close();
     await journal.close();
@@ -88,7 +92,7 @@ interface Parts {
   server: string;
   target: WorkerConnection;
   signals: readonly NodeJS.Signals[];
-  commandsDir: string;
+  home: string;
 }
 
 class RunnableWorker implements LonghaulWorker {
@@ -144,16 +148,17 @@ class RunnableWorker implements LonghaulWorker {
   }
 
   private async work(onLost: (err: LonghaulError) => void): Promise<void> {
-    const { worker, connection, journal, role, host, queue, server, target, signals, commandsDir } = this.parts;
+    const { worker, connection, journal, role, host, queue, server, target, signals, home } = this.parts;
     const running = worker.run();
     const stop = () => this.stop();
     for (const signal of signals) process.on(signal, stop);
-    const timers = [watchJournal(journal, onLost), reconcileTasks(journal, server, connection, target.namespace)];
+    const client = new Client({ connection, namespace: target.namespace });
+    const timers = [watchJournal(journal, onLost), reconcileTasks(journal, server, client)];
     let lease: HeldLease | undefined;
     try {
+      lease = await holdLease(journal, { host, role, queue, server, pid: process.pid });
       if (role !== 'workflow') {
-        lease = await holdLease(journal, { host, queue, server, pid: process.pid });
-        timers.push(sweep(journal, commandsDir));
+        timers.push(sweep(journal, server, client, homePaths(home).commands), tidyProfiles(home, journal));
         prepareRunner();
       }
       await running;
@@ -212,22 +217,17 @@ async function holdLease(journal: Journal, lease: Omit<HostLease, 'until'>): Pro
     drop: async () => {
       clearInterval(timer);
       await renewing;
-      await journal.dropLease(lease.host).catch(() => undefined);
+      await journal.dropLease(lease).catch(() => undefined);
     },
   };
 }
 
 /** Ends tasks in the journal whose workflow was terminated or never came about, so that their folders are free. */
-function reconcileTasks(
-  journal: Journal,
-  server: string,
-  connection: NativeConnection,
-  namespace: string,
-): NodeJS.Timeout {
-  const client = new Client({ connection, namespace });
-  return every(RECONCILE_MS, () =>
-    reconcileAll({ journal, server, look: (task) => workflowState(client, task) }).catch(() => undefined),
-  );
+function reconcileTasks(journal: Journal, server: string, client: Client): NodeJS.Timeout {
+  const look = (task: string) => workflowState(client, task);
+  // a task that was reset and waits for somebody starts no activity that would find it out
+  const otherRun = ({ task }: TaskRow, run: string) => enterRun(journal, client, task, run);
+  return every(RECONCILE_MS, () => reconcileAll({ journal, server, look, otherRun }).catch(() => undefined));
 }
 
 /** Notices when the journal is no longer the one it has open: what is written would be seen by nobody. */
@@ -254,14 +254,23 @@ function every(ms: number, act: () => Promise<void>): NodeJS.Timeout {
   return setInterval(() => void once(), ms);
 }
 
-/** Ends what belongs to tasks that have ended: terminating a workflow runs no cleanup. */
-function sweep(journal: Journal, commandsDir: string): NodeJS.Timeout {
+/** Ends what belongs to tasks that have ended or were reset: Temporal's Terminate and Reset run no cleanup. */
+function sweep(journal: Journal, server: string, client: Client, commandsDir: string): NodeJS.Timeout {
   const isOpenTask = async (task: string) => {
     const row = await journal.getTask(task);
     return row !== undefined && isOpen(row.status);
   };
+  const isOpenHere = async (task: string) => (await journal.getTask(task))?.server === server && isOpenTask(task);
+  const runs = new RunSweeper({ commandsDir, isOpen: isOpenHere, lookup: runLookup(client) });
   return every(SWEEP_MS, async () => {
     await sweepCommands({ commandsDir, isOpen: isOpenTask }).catch(() => undefined);
+    await runs.sweep().catch(() => undefined);
+  });
+}
+
+function tidyProfiles(home: string, journal: Journal): NodeJS.Timeout {
+  return every(TIDY_PROFILES_MS, async () => {
+    await sweepProfiles({ home, journal }).catch(() => undefined);
   });
 }
 

@@ -4,6 +4,8 @@ import { LonghaulError } from '../domain/errors.js';
 import type { TaskRef } from '../domain/turn.js';
 import type { Journal } from '../journal/journal.js';
 import type { Secrets } from '../model/secrets.js';
+import type { RunGate } from '../runs/enter.js';
+import { followStop, type Stop } from './stop.js';
 
 /** What activities work with; one per worker process. */
 export interface ActivityDeps {
@@ -11,6 +13,8 @@ export interface ActivityDeps {
   home: string;
   env: NodeJS.ProcessEnv;
   secrets: Secrets;
+  /** Lets executions of a task's newest run pass. */
+  runs: RunGate;
 }
 
 /** How often a running activity says that it lives, whatever it is doing. */
@@ -25,13 +29,14 @@ export function dispatchOrder(): number {
   return Number(activityId) * ATTEMPTS + attempt;
 }
 
+/** Temporal's id of the workflow run that this execution belongs to. */
+export function currentRun(): string {
+  // there are no activities here without a workflow
+  return Context.current().info.workflowExecution!.runId;
+}
+
 /** More attempts than one activity can have: one a second for two years. */
 const ATTEMPTS = 2 ** 26;
-
-/** Why an activity has to stop: only a real cancel may end processes or undo; all else leaves them to a successor. */
-export function stopKind(): 'cancel' | 'detach' {
-  return Context.current().cancellationDetails?.cancelRequested ? 'cancel' : 'detach';
-}
 
 /**
  * Wraps an activity: heartbeats from a timer of its own, a check that the task's references belong to this journal, and
@@ -39,14 +44,16 @@ export function stopKind(): 'cancel' | 'detach' {
  */
 export function activity<Input extends TaskRef, Output>(
   deps: ActivityDeps,
-  run: (input: Input, deps: ActivityDeps) => Promise<Output>,
+  run: (input: Input, deps: ActivityDeps, stop: Stop) => Promise<Output>,
 ): (input: Input) => Promise<Output> {
   return async (input) => {
     const context = Context.current();
+    const stop = followStop(context, () => context.cancellationDetails?.cancelRequested ?? false);
     const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
     try {
       checkJournal(input, deps.journal);
-      return await run(input, deps);
+      await deps.runs.enter(context.client, input.task, currentRun());
+      return await run(input, deps, stop);
     } catch (err) {
       throw withoutSecrets(asFailure(err, context), deps.secrets);
     } finally {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
 import type { AnswerCall, PreparedCall, RanCall } from '../domain/calls.js';
 import { isApproved } from '../domain/policy.js';
 import type { StreamInput } from '../domain/turn.js';
@@ -7,6 +6,7 @@ import type { NewResult, TurnRow } from '../journal/journal.js';
 import { findTool } from '../tools/registry.js';
 import type { ActivityDeps } from './context.js';
 import { begun, runEarly, storedRun, summaryOf } from './run-tool.js';
+import type { Stop } from './stop.js';
 
 /** Calls that run side by side. */
 const PARALLEL = 8;
@@ -35,6 +35,7 @@ export class EarlyCalls {
   constructor(
     private readonly input: StreamInput,
     private readonly deps: ActivityDeps,
+    private readonly stop: Stop,
   ) {}
 
   /**
@@ -108,11 +109,11 @@ export class EarlyCalls {
   }
 
   private async compute(call: PreparedCall, args: Record<string, unknown>): Promise<void> {
-    if (Context.current().cancellationSignal.aborted) return;
+    if (this.stop.signal.aborted) return;
     const { task, journal, workspace, epoch, turn, settings } = this.input;
     const input = { task, journal, workspace, epoch, turn, call: call.call, tool: call.tool, policy: settings.policy };
     try {
-      this.computed.set(call.block, await runEarly(call, args, input, this.deps));
+      this.computed.set(call.block, await runEarly(call, args, input, this.deps, this.stop));
     } catch {
       // whatever it was: the activity that the workflow starts for the call meets it again, and says so
     }

@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import type { PreparedCall, ToolRun } from '../domain/calls.js';
 import type { CallKey } from '../domain/ids.js';
 import { isApproved } from '../domain/policy.js';
@@ -9,8 +8,9 @@ import { outputStream } from '../journal/streams.js';
 import { homePaths } from '../settings/paths.js';
 import { findTool, parseArguments } from '../tools/registry.js';
 import { type Prepared, type RunContext, type Tool, ToolError, type ToolOutcome } from '../tools/tool.js';
-import { type ActivityDeps, dispatchOrder, stopKind } from './context.js';
+import { type ActivityDeps, currentRun, dispatchOrder } from './context.js';
 import { callBlock } from './prepare-call.js';
+import type { Stop } from './stop.js';
 
 /** Longest text of a result that the task log shows; the whole of it is in the conversation. */
 const MAX_SHOWN = 16_000;
@@ -19,22 +19,21 @@ const MAX_SHOWN = 16_000;
  * Runs one call, once: a result that is stored already is returned; an execution that began before a crash is taken up
  * by the tool according to its effect class. The result is stored before the workflow hears of it.
  */
-export async function runTool(input: ToolInput, deps: ActivityDeps): Promise<ToolRun> {
+export async function runTool(input: ToolInput, deps: ActivityDeps, stop: Stop): Promise<ToolRun> {
   const { journal } = deps;
   const stored = await storedRun(input.call, journal);
   if (stored) return stored;
   const { tool, args } = toolOf(input, (await callBlock(journal, input.call)).input);
   const started = Date.now();
-  const execution = await journal.claimCall(input.task, input.call, dispatchOrder());
-  const outcome = await outcomeOf(tool, async () => {
+  const execution = await journal.claimCall(input.task, input.call, dispatchOrder(), currentRun());
+  const outcome = await outcomeOf(tool, stop, async () => {
     // An intent is written after this check, and the file may no longer fit the call once it has been carried out.
     if ((await journal.getIntent(input.call)) === undefined) {
-      const { signal } = context(input, execution, deps);
-      const prepared = await tool.prepare(args, { workspace: input.workspace, journal, signal });
+      const prepared = await tool.prepare(args, { workspace: input.workspace, journal, signal: stop.signal });
       checkApproval(prepared, input);
       await journal.append(input.task, [begun(input, prepared.summary)]);
     }
-    return tool.run(args, context(input, execution, deps));
+    return tool.run(args, context(input, execution, deps, stop));
   });
   const result = await resultOf(input, outcome, Date.now() - started, journal);
   return summaryOf(await journal.putResult(result.row, result.events));
@@ -52,10 +51,11 @@ export async function runEarly(
   args: Record<string, unknown>,
   input: ToolInput,
   deps: ActivityDeps,
+  stop: Stop,
 ): Promise<NewResult> {
   const { tool, args: parsed } = toolOf(input, args);
   const started = Date.now();
-  const outcome = await outcomeOf(tool, () => tool.run(parsed, context(input, 1, deps)));
+  const outcome = await outcomeOf(tool, stop, () => tool.run(parsed, context(input, 1, deps, stop)));
   const { row, events } = await resultOf(input, outcome, Date.now() - started, deps.journal);
   return { row, events: [begun(input, call.summary), ...events] };
 }
@@ -68,10 +68,11 @@ function toolOf(input: ToolInput, given: Record<string, unknown>): { tool: Tool;
   return { tool, args: args.ok };
 }
 
-function context(input: ToolInput, execution: number, { journal, home }: ActivityDeps): RunContext {
+function context(input: ToolInput, execution: number, { journal, home }: ActivityDeps, stop: Stop): RunContext {
   const { task, turn, call, workspace, policy, approved } = input;
   return {
     task,
+    run: currentRun(),
     turn,
     call,
     workspace,
@@ -80,8 +81,8 @@ function context(input: ToolInput, execution: number, { journal, home }: Activit
     policy,
     approved,
     commandsDir: homePaths(home).commands,
-    signal: Context.current().cancellationSignal,
-    stopKind,
+    signal: stop.signal,
+    stopKind: stop.kind,
     partial: (piece) => {
       void journal.addPartial({ task, turn, stream: outputStream(call), attempt: 0, ...piece }).catch(() => undefined);
     },
@@ -89,12 +90,12 @@ function context(input: ToolInput, execution: number, { journal, home }: Activit
 }
 
 /** What a tool throws, as its outcome; an exception means that this execution is over but the call is not. */
-async function outcomeOf(tool: Tool, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
+async function outcomeOf(tool: Tool, { signal }: Stop, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
   try {
     return await run();
   } catch (err) {
     if (err instanceof ToolError) return { status: 'error', text: err.message, mistake: err.mistake };
-    if (err instanceof Superseded || Context.current().cancellationSignal.aborted) throw err;
+    if (err instanceof Superseded || signal.aborted) throw err;
     const code = (err as { code?: unknown }).code;
     if (err instanceof Error && typeof code === 'string' && err.name !== 'LonghaulError') {
       return { status: 'error', text: `${tool.name} failed: ${err.message}` };

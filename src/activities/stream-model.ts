@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import type { AnswerCall } from '../domain/calls.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { ProviderFailure } from '../domain/failures.js';
@@ -18,15 +17,16 @@ import { systemPrompt } from '../prompts/system.js';
 import { offeredTools } from '../tools/registry.js';
 import { Attempt } from './attempt.js';
 import { firstPage } from './call-pages.js';
-import { type ActivityDeps, dispatchOrder, stopKind } from './context.js';
+import { type ActivityDeps, currentRun, dispatchOrder } from './context.js';
 import { EarlyCalls } from './early-calls.js';
 import { gather } from './gather.js';
+import type { Stop } from './stop.js';
 
 /**
  * One claim of a turn's model request: gather what it needs, prepare it, claim the attempt, stream. Provider errors are
  * results; an exception means that this execution is over but the turn is not.
  */
-export async function streamModel(input: StreamInput, deps: ActivityDeps): Promise<StreamResult> {
+export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: Stop): Promise<StreamResult> {
   const { journal } = deps;
   const { task, turn, number } = input;
   const model = modelInfo(input.settings.model);
@@ -34,11 +34,12 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
   const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
   const request = prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), messages);
   const profile = await profileOf(deps, input.settings.profile);
+  await journal.setProfile(input.task, input.settings.profile);
   if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, cost: 0 };
 
   const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };
   const claim = await journal.claimTurn(
-    { task, turn },
+    { task, turn, run: currentRun() },
     head,
     {
       model: model.api,
@@ -59,13 +60,13 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps): Promi
       ],
     },
   );
-  const early = new EarlyCalls(input, deps);
+  const early = new EarlyCalls(input, deps, stop);
   if (claim.claim === 'closed') {
     await early.recall(claim.turn);
     return answered(claim.turn, await early.finish(claim.turn));
   }
   const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
-  const end = await stream(deps, attempt, profile, request);
+  const end = await stream(deps, attempt, profile, request, stop);
   return 'failure' in end ? { status: 'failed', ...end } : answered(end, await early.finish(end));
 }
 
@@ -74,16 +75,16 @@ async function stream(
   attempt: Attempt,
   profile: Profile,
   request: ModelRequest,
+  { signal, kind }: Stop,
 ): Promise<TurnRow | Omit<Extract<StreamResult, { status: 'failed' }>, 'status'>> {
-  const { cancellationSignal } = Context.current();
-  const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([cancellationSignal, attempt.lost]));
+  const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([signal, attempt.lost]));
   try {
     await readAnswer(attempt, requestEvents(profile, request, watchdog));
     return await attempt.close();
   } catch (err) {
     if (attempt.lost.aborted || err instanceof Superseded) throw attempt.lostError(err);
-    if (cancellationSignal.aborted) {
-      if (stopKind() === 'detach') throw err;
+    if (signal.aborted) {
+      if (kind() === 'detach') throw err;
       return await attempt.interrupt(INTERRUPTED);
     }
     // The journal's own troubles are no word on the provider: another execution finds the turn as it is.

@@ -1,6 +1,7 @@
 import { TaskClient } from '../client.js';
 import { type Answer, type Ask, readAnswer } from '../domain/asks.js';
 import { LonghaulError } from '../domain/errors.js';
+import { hasProfile, unknownProfile } from '../model/named-profiles.js';
 import { pickOption, readTyped, refuses } from './asking.js';
 import { badFlag } from './flags.js';
 import { type Io, printJson, printLine } from './io.js';
@@ -8,6 +9,7 @@ import { Starting } from './starting.js';
 
 export interface AnswerFlags {
   text?: string;
+  profile?: string;
   json?: boolean;
 }
 
@@ -27,6 +29,7 @@ export async function answerCommand(
     const open = await client.openAsks(task);
     const asTyped = flags.text === undefined && !isJson(words);
     const answer = fitted(said, open, asTyped);
+    if (flags.profile !== undefined) answer.profile = profileFor(home, answer, open, flags.profile);
     const receipt = await starting.until(client.answer(task, answer));
     if (flags.json) printJson(io, { type: 'answer', task, ask: receipt.ask ?? null, state: receipt.state });
     else if (receipt.state === 'delivered') printLine(io, deliveredWords(answer, open, receipt.ask));
@@ -35,6 +38,19 @@ export async function answerCommand(
   } finally {
     await client.close();
   }
+}
+
+/** Only a request that has failed can be made again with another profile. @throws LonghaulError `bad-flag`, `profile-unknown` */
+function profileFor(home: string, answer: Answer, open: readonly Ask[], name: string): string {
+  const kinds = open.filter(({ id }) => answer.ask === undefined || answer.ask === id).map(({ kind }) => kind);
+  if (kinds.length > 0 && !kinds.includes('api_req_failed')) {
+    throw badFlag(
+      '--profile goes with the answer to a failed model request, and this ask is none.',
+      'Leave --profile out; to change the settings of a profile, use `longhaul profile save NAME`.',
+    );
+  }
+  if (hasProfile(home, name)) return name;
+  throw unknownProfile(name);
 }
 
 /**

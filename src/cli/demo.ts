@@ -9,7 +9,7 @@ import type { StartedTask } from '../client.js';
 import { LonghaulError } from '../domain/errors.js';
 import { EXIT } from '../domain/outcomes.js';
 import { readScript, startFakeModel } from '../fake-model/index.js';
-import { isUsable, profileFromEnv } from '../model/profiles.js';
+import { chooseProfile, PROFILE_VARIABLE } from '../model/named-profiles.js';
 import { longhaulHome } from '../settings/paths.js';
 import { calledAs } from './called-as.js';
 import { badFlag } from './flags.js';
@@ -81,7 +81,7 @@ async function example(io: Io): Promise<number> {
 async function ownTask(io: Io, prompt: string | undefined, workspace: string | undefined): Promise<number> {
   if (prompt === undefined)
     throw badFlag('--workspace needs a prompt.', 'Say `npm start -- "What to do" --workspace DIR`.');
-  if (!isUsable(profileFromEnv(io.env))) {
+  if (!chooseProfile(longhaulHome(io.env), io.env)) {
     throw new LonghaulError('no-api-key', 'A task of your own needs a model, and ANTHROPIC_API_KEY is not set.', {
       kept: 'Nothing was started.',
       next: 'Set it and try again; `npm start` alone plays the demo without a key.',
@@ -104,7 +104,12 @@ async function copied(source: string): Promise<string> {
 
 /** The caller's own provider settings play no part in the demo. */
 function scriptedProvider(url: string): NodeJS.ProcessEnv {
-  return { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'scripted', ANTHROPIC_AUTH_TOKEN: undefined };
+  return {
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'scripted',
+    ANTHROPIC_AUTH_TOKEN: undefined,
+    [PROFILE_VARIABLE]: undefined,
+  };
 }
 
 async function runTests(io: Io, folder: string, when: 'before' | 'after'): Promise<number> {

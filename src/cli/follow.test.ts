@@ -11,6 +11,7 @@ import { StopSignals } from './signals.js';
 let home: TestHome;
 beforeEach(async () => {
   home = await testHome();
+  await home.journal.renewLease({ host: 'h', queue: 'longhaul', pid: 1 }, 60_000);
 });
 afterEach(() => home.remove());
 

@@ -93,7 +93,7 @@ class Following {
       const before = await this.backlog();
       if (before) return before;
       this.o.signals.handle((stop) => this.stop(stop));
-      this.watch.start();
+      await this.watch.start();
       for (const event of this.state.open.values()) this.opened(event);
       this.tail().catch(this.fail);
       return await ended;

@@ -1,10 +1,13 @@
 import type { Partial, StoredEvent } from '../domain/events.js';
+import type { TaskStatus } from '../domain/outcomes.js';
 import { type Io, printJson } from './io.js';
 import type { RunEnd, TaskHead, View } from './view.js';
 
 /** One JSON object a line; see docs/cli.md for the lines. */
 export class JsonView implements View {
   private task = '';
+  /** What the log has said last. */
+  private status: TaskStatus = 'starting';
 
   constructor(private readonly io: Io) {}
 
@@ -15,6 +18,8 @@ export class JsonView implements View {
   }
 
   async event(stored: StoredEvent): Promise<void> {
+    this.task = stored.task;
+    if (stored.event.type === 'status') this.status = stored.event.status;
     printJson(this.io, eventLine(stored));
   }
 
@@ -23,7 +28,7 @@ export class JsonView implements View {
   }
 
   notice(status: 'no_worker' | 'worker_back', text: string): void {
-    const shown = status === 'no_worker' ? 'no_worker' : 'running';
+    const shown = status === 'no_worker' ? 'no_worker' : this.status;
     printJson(this.io, { type: 'status', task: this.task, status: shown, reason: text });
   }
 

@@ -40,7 +40,7 @@ export async function logCommand(io: Io, home: string, prefix: string, flags: Lo
     if (!flags.follow || !isOpen((await requireTask(journal, task)).status)) return 0;
     const signals = new StopSignals(io);
     signals.handle((signal) => stop.abort(signal));
-    watch.start();
+    await watch.start();
     try {
       await followLog({ journal, task, after: seq, view, watch, stop: stop.signal }, show);
     } finally {

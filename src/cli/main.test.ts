@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { said, TASK, type TestHome, testHome, testIo, USAGE } from '../../test/support/cli.js';
 import { packageRoot } from '../service/package.js';
 import type { Io } from './io.js';
@@ -35,7 +35,6 @@ describe('wrong usage', () => {
   const cases: [string[], string][] = [
     [['run', 'x', '--max-cost', '5'], '--max-cost'],
     [['run', 'x', '--worktree'], '--worktree'],
-    [['abort', TASK, '--force'], '--force'],
     [['run', 'x', '--on-ask', 'never'], 'wait, exit, default'],
     [['run', 'x', '--max-time', '10'], '90s'],
     [['run', 'x', '--approve', 'everything'], 'everything'],
@@ -147,9 +146,9 @@ describe('tasks', () => {
   it('shows an open task without a worker as such, and a running one as running', async () => {
     await home.log(said.status('running'));
     expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +no_worker .*Fix it`));
-    await home.journal.renewLease({ host: 'g', queue: 'q', pid: 1, server: 'other:7233/default' }, 60_000);
+    await home.journal.renewLease({ host: 'g', queue: 'longhaul', pid: 1, server: 'other:7233/default' }, 60_000);
     expect((await longhaul(['show', TASK])).out).toContain('no_worker');
-    await home.journal.renewLease({ host: 'h', queue: 'q', pid: 1 }, 60_000);
+    await home.journal.renewLease({ host: 'h', queue: 'longhaul', pid: 1 }, 60_000);
     expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +running .*Fix it`));
     expect((await longhaul(['tasks', '--status', 'running'])).out).toContain(TASK);
     expect((await longhaul(['tasks', '--status', 'no_worker'])).out).not.toContain(TASK);
@@ -186,7 +185,8 @@ describe('show', () => {
     const { lines } = await longhaul(['show', TASK, '--json']);
     expect(lines()[0]).toMatchObject({
       task: TASK,
-      status: 'no_worker',
+      status: 'waiting',
+      worker: false,
       outcome: null,
       asks: [{ id: 'a1', reply: '{"ask":"a1","answer":"yes"}' }],
     });
@@ -221,14 +221,17 @@ describe('log', () => {
     expect((await longhaul(['log', TASK])).out).toContain('Hello\n');
   });
 
-  it('follows an open task to its end', async () => {
+  it('follows an open task to its end, and says that nobody works on it', async () => {
     await home.log(said.request());
-    const end = longhaul(['log', TASK, '--follow']);
+    const io = testIo({ env: { LONGHAUL_HOME: home.home } });
+    const json = testIo({ env: { LONGHAUL_HOME: home.home } });
+    const ends = [main(['log', TASK, '--follow'], io), main(['log', TASK, '--follow', '--json'], json)];
+    for (const { text } of [io, json]) await vi.waitFor(() => expect(text()).toContain('No worker is alive'), 20_000);
     await home.log(said.text('Hello'), said.completed('ok'));
-    const { code, out } = await end;
-    expect(code).toBe(0);
-    expect(out).toContain('Hello\n');
-    expect(out).toContain('completed ·');
+    expect(await Promise.all(ends)).toEqual([0, 0]);
+    expect(io.text()).toContain('Hello\n');
+    expect(io.text()).toContain('completed ·');
+    expect(json.lines()).toContainEqual(expect.objectContaining({ type: 'status', task: TASK, status: 'no_worker' }));
   });
 });
 

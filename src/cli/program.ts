@@ -17,8 +17,8 @@ import { commandHelp, helpWidth, programHelp } from './help.js';
 import type { Io } from './io.js';
 import { nearest } from './typos.js';
 
-/** Commands that decide for people. */
-const FOR_PEOPLE = ['answer', 'send', 'abort'];
+/** Commands that decide for people, `profile save` and `profile remove` among them. */
+const FOR_PEOPLE = ['answer', 'send', 'abort', 'save', 'remove'];
 
 /** A task must not answer its own asks: its commands carry a mark. What removes the mark is stopped by a sandbox only. */
 function refuseInsideTask(io: Io, name: string): void {
@@ -68,6 +68,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .argument('[prompt]', 'what to do')
     .option('-w, --workspace <dir>', 'folder to work in (default: the current one)')
     .option('-m, --model <id>', 'model')
+    .option('--profile <name>', 'provider settings saved with `profile save`')
     .option('--yolo', 'ask for nothing inside the workspace, commands included')
     .option(
       '--approve <list>',
@@ -96,6 +97,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .usage('[options] <task> [ask] <answer>')
     .argument('[answer...]', 'ask id where needed, then yes, no, the number of an option, or a text')
     .option('--text <text>', 'something to say with yes or no, or the answer as it stands')
+    .option('--profile <name>', 'after a failed model request: the provider settings to go on with')
     .action(async (task, words, flags) =>
       done(await (await import('./answer.js')).answerCommand(io, home, task, words, flags)),
     );
@@ -107,9 +109,8 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     );
   command('abort', 'cancel a task')
     .argument('<task>', 'id of a task, or a beginning of it', parseTask)
-    .action(async (task, flags) =>
-      done(await (await import('./abort.js')).abortCommand(io, home, task, flags.json === true)),
-    );
+    .option('--force', 'end it at once, without a worker')
+    .action(async (task, flags) => done(await (await import('./abort.js')).abortCommand(io, home, task, flags)));
   command('tasks', 'list tasks')
     .option('--status <status>', 'only those', parseStatus)
     .option('--limit <n>', 'at most so many', parseCount('--limit'))
@@ -119,6 +120,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .action(async (task, flags) =>
       done(await (await import('./show.js')).showCommand(io, home, task, flags.json === true)),
     );
+  profileCommands(program, io, home, done);
   command('worker', 'run a worker here')
     .option('--role <role>', 'all, workflow or host', parseOneOf('--role', ROLES))
     .option('--host <id>', 'name of this host')
@@ -132,6 +134,28 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .allowExcessArguments(false)
     .action(async () => done(await (await import('./demo.js')).demo([], io)));
   return program;
+}
+
+function profileCommands(program: Command, io: Io, home: string, done: (code: number) => void): void {
+  const group = program.command('profile').description('named provider settings: save, list, show, remove');
+  const command = (usage: string, about: string) =>
+    group.command(usage).description(about).option('--json', 'machine-readable output').allowExcessArguments(false);
+  const load = () => import('./profile.js');
+
+  command('save', "store this shell's ANTHROPIC_* settings under a name")
+    .argument('<name>', '`default` is used where a shell has none')
+    .option('--key-stdin', 'read the key from standard input')
+    .action(async (name, flags) => done(await (await load()).saveCommand(io, home, name, flags)));
+  command('list', 'list them, and say which one this shell uses').action(async (flags) =>
+    done(await (await load()).listCommand(io, home, flags.json === true)),
+  );
+  command('show', 'what one holds, without its key')
+    .argument('<name>')
+    .action(async (name, flags) => done(await (await load()).showProfileCommand(io, home, name, flags.json === true)));
+  command('remove', 'remove one that no open task uses')
+    .argument('<name>')
+    .option('--force', 'also while an open task uses it')
+    .action(async (name, flags) => done(await (await load()).removeCommand(io, home, name, flags)));
 }
 
 /**
@@ -159,9 +183,10 @@ const NOT_SUGGESTED = '--yolo';
 function suggestion(err: CommanderError, program: Command, word: string | undefined): string | undefined {
   const unknown = /'(.+)'/.exec(err.message)?.[1] ?? '';
   if (err.code === 'commander.unknownCommand') {
+    const group = program.commands.find((one) => one.name() === word) ?? program;
     return nearest(
       unknown,
-      program.commands.map((one) => one.name()),
+      group.commands.map((one) => one.name()),
     );
   }
   if (err.code !== 'commander.unknownOption' || !unknown.startsWith('--')) return undefined;

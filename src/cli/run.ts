@@ -14,6 +14,7 @@ import { serviceRuns } from './task-row.js';
 export interface RunFlags {
   workspace?: string;
   model?: string;
+  profile?: string;
   yolo?: boolean;
   approve?: Approval[];
   maxTurns?: number;
@@ -78,6 +79,7 @@ function startRequest(io: Io, prompt: string, flags: RunFlags): StartRequest {
     limits: {},
   };
   if (flags.model !== undefined) request.model = flags.model;
+  if (flags.profile !== undefined) request.profile = flags.profile;
   if (flags.maxTurns !== undefined) request.limits = { ...request.limits, maxTurns: flags.maxTurns };
   if (flags.maxTime !== undefined) request.limits = { ...request.limits, maxTimeMs: flags.maxTime };
   return request;

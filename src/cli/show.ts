@@ -1,12 +1,14 @@
+import { isServed, shownStatus } from '../client/served.js';
 import { TaskClient } from '../client.js';
 import { isOpen } from '../domain/outcomes.js';
+import { LOCAL_SERVER, type TaskRow } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import { askLines, howToAnswer } from './asking.js';
 import { wrap } from './flow.js';
 import { columns, type Io, painter, printJson, printLine } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { markdownProse, rendered } from './prose.js';
-import { requireTask, shownStatus, uiPage } from './task-row.js';
+import { requireTask, uiPage } from './task-row.js';
 import { taskJson } from './tasks.js';
 import { count, dateTime, duration, money, tokens } from './text.js';
 import { outcomeWords } from './words.js';
@@ -20,7 +22,9 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     const row = await requireTask(journal, task);
     const state = new LogState();
     for await (const stored of storedEvents(journal, task)) state.apply(stored);
-    const status = shownStatus(row, await journal.liveHosts());
+    const workers = await journal.liveWorkers();
+    const status = shownStatus(row, workers);
+    const served = isServed(row, workers);
     const asks = isOpen(row.status) ? [...state.open.values()] : [];
     const { usage, cost, requests } = await journal.totals(task);
     const outcome = isOpen(row.status) ? undefined : state.closed?.outcome;
@@ -30,6 +34,8 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
       printJson(io, {
         type: 'show',
         ...taskJson(row, status),
+        worker: isOpen(row.status) ? served : null,
+        profile: row.profile,
         ui: ui ?? null,
         seq: state.seq,
         asks: asks.map(({ ask, reply }) => ({
@@ -46,10 +52,14 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     }
     const lines = [
       ['task', task],
-      ['status', `${status}${noWorkerHint(status, io.command)}, for ${duration(Date.now() - row.since)}`],
+      [
+        'status',
+        `${status}${isOpen(row.status) && !served ? noWorkerHint(row, io.command) : ''}, for ${duration(Date.now() - row.since)}`,
+      ],
       ['title', neutralLine(row.title)],
       ['workspace', neutralLine(row.workspace)],
       ['model', neutralLine(row.model)],
+      ...(row.profile === null ? [] : [['profile', row.profile]]),
       ['started', dateTime(row.created)],
       ['totals', `${count(row.turns, 'turn')}, ${count(requests, 'request')}, ${tokens(usage)}, ${money(cost)}`],
       ...(ui ? [['Temporal UI', ui]] : []),
@@ -73,6 +83,6 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
   }
 }
 
-function noWorkerHint(status: string, command: string): string {
-  return status === 'no_worker' ? ` (start one with ${command} up)` : '';
+function noWorkerHint({ server }: TaskRow, command: string): string {
+  return ` (no worker is alive: start one with ${command} ${server === LOCAL_SERVER ? 'up' : 'worker'})`;
 }

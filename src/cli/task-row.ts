@@ -11,8 +11,6 @@ export async function requireTask(journal: Journal, task: string): Promise<TaskR
   throw new LonghaulError('task-not-found', `There is no task ${task}.`, { next: '`longhaul tasks` lists them.' });
 }
 
-export { shownStatus } from '../client/read.js';
-
 /** For viewers of tasks on the local service. */
 export function serviceRuns(home: string): () => Promise<boolean> {
   return async () => (await readService(home)) !== undefined;

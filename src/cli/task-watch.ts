@@ -1,3 +1,4 @@
+import { isServed } from '../client/served.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { Partial, StoredEvent } from '../domain/events.js';
 import { isOpen } from '../domain/outcomes.js';
@@ -46,8 +47,11 @@ export class TaskWatch {
     this.activity.partial(partial);
   }
 
-  start(): void {
+  /** Looks at once: where nobody works from the beginning, that is said before anything else. */
+  async start(): Promise<void> {
     this.progress?.start();
+    this.emptyLooks = EMPTY_LOOKS - 1;
+    await this.looked();
     this.next();
   }
 
@@ -59,14 +63,18 @@ export class TaskWatch {
 
   private next(): void {
     this.timer = setTimeout(async () => {
-      try {
-        await this.look();
-      } catch (err) {
-        // another program may hold the journal for a while
-        if (!(LonghaulError.is(err) && err.slug === 'journal-locked') && !this.stopped) this.o.fail(err);
-      }
+      await this.looked();
       if (!this.stopped) this.next();
     }, LOOK_MS);
+  }
+
+  private async looked(): Promise<void> {
+    try {
+      await this.look();
+    } catch (err) {
+      // another program may hold the journal for a while
+      if (!(LonghaulError.is(err) && err.slug === 'journal-locked') && !this.stopped) this.o.fail(err);
+    }
   }
 
   private async look(): Promise<void> {
@@ -74,7 +82,7 @@ export class TaskWatch {
     await journal.check();
     const row = await journal.getTask(task);
     if (!row || !isOpen(row.status) || this.stopped) return;
-    if ((await journal.liveHosts()).some(({ server }) => server === row.server)) {
+    if (isServed(row, await journal.liveWorkers())) {
       this.served();
       return;
     }

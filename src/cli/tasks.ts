@@ -1,9 +1,9 @@
+import { shownStatus } from '../client/served.js';
 import { TaskClient } from '../client.js';
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
 import type { Journal, TaskRow } from '../journal/journal.js';
 import { columns, type Io, painter, printJson, printLine } from './io.js';
 import { neutralLine } from './neutral.js';
-import { shownStatus } from './task-row.js';
 import { age, money, table } from './text.js';
 import { statusStyle } from './words.js';
 
@@ -35,15 +35,15 @@ interface Listed {
   status: TaskStatus;
 }
 
-/** `no_worker` is not stored: it is what an open task is called while no host is alive. */
+/** `no_worker` is not stored: it is what an open task is called while nobody works on it. */
 async function listed(journal: Journal, flags: TasksFlags): Promise<Listed[]> {
-  const live = await journal.liveHosts();
+  const workers = await journal.liveWorkers();
   const filter: { statuses?: TaskStatus[]; limit?: number } = {};
   const derived = flags.status !== undefined && isOpen(flags.status);
   if (flags.status !== undefined && !derived) filter.statuses = [flags.status];
   if (flags.limit !== undefined && !derived) filter.limit = flags.limit;
   const rows = await journal.listTasks(filter);
-  const shown = rows.map((row) => ({ row, status: shownStatus(row, live) }));
+  const shown = rows.map((row) => ({ row, status: shownStatus(row, workers) }));
   return shown.filter(({ status }) => !derived || status === flags.status).slice(0, flags.limit);
 }
 

@@ -1,9 +1,10 @@
 import { LonghaulError } from '../domain/errors.js';
-import type { TaskRow, WorkspaceInUse } from '../journal/journal.js';
+import type { TaskStatus } from '../domain/outcomes.js';
+import type { WorkspaceInUse } from '../journal/journal.js';
 
-/** @param row the row of the other task */
-export function inUse({ task, workspace }: WorkspaceInUse, row: TaskRow | undefined): LonghaulError {
-  return new LonghaulError('workspace-in-use', `Task ${task} is open in ${workspace} (${row?.status}).`, {
+/** @param status of the other task */
+export function inUse({ task, workspace }: WorkspaceInUse, status: TaskStatus): LonghaulError {
+  return new LonghaulError('workspace-in-use', `Task ${task} is open in ${workspace} (${status}).`, {
     kept: 'That task is untouched; no new one was started.',
     next: `Look at it with \`longhaul show ${task}\`, end it with \`longhaul abort ${task}\`, or use another folder.`,
   });

@@ -1,19 +1,14 @@
 import type { Partial, StoredEvent } from '../domain/events.js';
-import { isOpen, type TaskStatus } from '../domain/outcomes.js';
+import { isOpen } from '../domain/outcomes.js';
 import type { HostLease, Journal, TaskRow } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import { notFound } from './resolve.js';
+import { shownStatus } from './served.js';
 import type { FollowOptions, TaskDetails, TaskEnd, TaskFilter, TaskSummary } from './types.js';
-
-/** The status that people see: an open task that no worker can serve is not "running". */
-export function shownStatus(row: TaskRow, hosts: readonly HostLease[]): TaskStatus {
-  const served = hosts.some(({ server }) => server === row.server);
-  return isOpen(row.status) && !served ? 'no_worker' : row.status;
-}
 
 /** Tasks as the journal has them, newest first. */
 export async function listTasks(journal: Journal, { status, limit }: TaskFilter): Promise<TaskSummary[]> {
-  const hosts = await journal.liveHosts();
+  const hosts = await journal.liveWorkers();
   // `no_worker` is not stored, so open statuses are told apart here
   const stored = status === undefined || isOpen(status) ? undefined : [status];
   const filtered = status === undefined || stored !== undefined;
@@ -33,7 +28,7 @@ export async function taskDetails(journal: Journal, task: string): Promise<TaskD
   const { usage, cost, requests } = await journal.totals(task);
   const open = isOpen(row.status);
   return {
-    ...summaryOf(row, await journal.liveHosts()),
+    ...summaryOf(row, await journal.liveWorkers()),
     cost,
     asks: open ? [...state.open.values()].map(({ ask }) => ask) : [],
     usage,

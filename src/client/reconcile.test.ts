@@ -3,7 +3,7 @@ import { taskOf, testJournal } from '../../test/support/journal.js';
 import type { TaskRow } from '../journal/journal.js';
 import { reconcile, reconcileAll, type WorkflowState } from './reconcile.js';
 
-const TERMINATED: WorkflowState = { state: 'closed', run: 'r', how: 'cancelled' };
+const TERMINATED: WorkflowState = { state: 'closed', how: 'cancelled' };
 
 async function running(status: 'starting' | 'running' = 'running') {
   const journal = await testJournal();
@@ -17,7 +17,7 @@ async function running(status: 'starting' | 'running' = 'running') {
 test.each([
   [{ state: 'absent' } as const, { outcome: 'cancelled' }],
   [TERMINATED, { outcome: 'cancelled' }],
-  [{ state: 'closed', run: 'r', how: 'failed' } as const, { outcome: 'failed', class: 'internal' }],
+  [{ state: 'closed', how: 'failed' } as const, { outcome: 'failed', class: 'internal' }],
 ])('a task whose workflow is %j ends once, however many find it', async (found, outcome) => {
   const { journal, row, from } = await running();
   const seen = await row();
@@ -31,7 +31,7 @@ test.each([
 test('a task with an open workflow, of another server, or ended by now is left alone', async () => {
   const { journal, row, from } = await running();
   const seen = await row();
-  expect(await reconcile(from({ state: 'open' }), seen)).toBe(false);
+  expect(await reconcile(from({ state: 'open', run: 'r' }), seen)).toBe(false);
   expect(await reconcile({ ...from(TERMINATED), server: 'other:7233/default' }, seen)).toBe(false);
   await journal.append('t', [{ event: { type: 'status', status: 'waiting' } }]);
   await new Promise((done) => setTimeout(done, 5));

@@ -1,18 +1,19 @@
-import type { TaskEvent } from '../domain/events.js';
 import { isOpen, OPEN_STATUSES, type Outcome } from '../domain/outcomes.js';
 import type { Journal, TaskRow } from '../journal/journal.js';
 
 /** A task's workflow. A `closed` one that is open in the journal ended without writing its end there. */
 export type WorkflowState =
-  | { state: 'open' }
+  | { state: 'open'; run: string }
   | { state: 'absent' }
-  | { state: 'closed'; run: string; how: 'cancelled' | 'failed' };
+  | { state: 'closed'; how: 'cancelled' | 'failed' };
 
 export interface Reconciler {
-  journal: Pick<Journal, 'appendIfOpen' | 'totals' | 'listTasks'>;
+  journal: Pick<Journal, 'closeIfOpen' | 'listTasks'>;
   /** Tasks of other servers are left alone. */
   server: string;
   look(task: string): Promise<WorkflowState>;
+  /** Told of an open task whose newest run is not the one that the journal knows of. */
+  otherRun?(row: TaskRow, run: string): Promise<void>;
 }
 
 /** A row is written before its workflow is started: so long it may have none, ms. */
@@ -25,22 +26,15 @@ const STARTING_MS = 30_000;
  * @param row as read before the look: when its status has changed since, nothing is done
  * @returns whether the task was ended by this call
  */
-export async function reconcile({ journal, server, look }: Reconciler, row: TaskRow): Promise<boolean> {
+export async function reconcile({ journal, server, look, otherRun }: Reconciler, row: TaskRow): Promise<boolean> {
   if (!isOpen(row.status) || row.server !== server) return false;
   if (row.status === 'starting' && Date.now() - row.since < STARTING_MS) return false;
   const found = await look(row.task);
-  if (found.state === 'open') return false;
-  const { usage, cost } = await journal.totals(row.task);
-  const events: TaskEvent[] = [
-    { type: 'say', say: 'info', text: explanation(found) },
-    { type: 'closed', outcome: outcomeOf(found), totals: { turns: row.turns, usage, cost } },
-  ];
-  const key = `reconciled:${found.state === 'absent' ? 'none' : found.run}:${row.since}`;
-  return journal.appendIfOpen(
-    row.task,
-    row.since,
-    events.map((event, at) => ({ key: `${key}:${at}`, event })),
-  );
+  if (found.state === 'open') {
+    if (row.run !== null && row.run !== found.run) await otherRun?.(row, found.run);
+    return false;
+  }
+  return journal.closeIfOpen(row.task, row.since, { say: explanation(found), outcome: outcomeOf(found) });
 }
 
 /** {@link reconcile} for all open tasks. Those that Temporal says nothing of now are left for the next time. */

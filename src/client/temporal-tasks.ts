@@ -115,6 +115,20 @@ export class TemporalTasks {
     }
   }
 
+  /** Ends the workflow at once, without any work of its own. @returns false when none is open */
+  async terminate(task: string): Promise<boolean> {
+    const { client, connection } = this.temporal;
+    try {
+      await connection.withDeadline(Date.now() + UPDATE_MS, () =>
+        client.workflow.getHandle(task).terminate('aborted by force'),
+      );
+      return true;
+    } catch (err) {
+      if (callFailure(err).kind === 'ended') return false;
+      throw err;
+    }
+  }
+
   /** Brings the journal in line when the task's workflow has ended without its doing. @returns whether it did */
   reconcile(journal: Journal, row: TaskRow): Promise<boolean> {
     return reconcile({ journal, server: this.server, look: (task) => workflowState(this.temporal.client, task) }, row);

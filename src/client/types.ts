@@ -11,6 +11,8 @@ export interface StartRequest {
   workspace: string;
   /** Default `claude-sonnet-5`. */
   model?: string;
+  /** Name of a provider profile. Default: `LONGHAUL_PROFILE`, else the `ANTHROPIC_*` settings, else `default`. */
+  profile?: string;
   policy?: ApprovalPolicy;
   limits?: TaskLimits;
   maxConsecutiveMistakes?: number;

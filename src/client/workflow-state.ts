@@ -9,12 +9,12 @@ export async function workflowState(client: Pick<Client, 'workflow'>, task: stri
       case 'COMPLETED':
       case 'FAILED':
       case 'TIMED_OUT':
-        return { state: 'closed', run: runId, how: 'failed' };
+        return { state: 'closed', how: 'failed' };
       case 'CANCELLED':
       case 'TERMINATED':
-        return { state: 'closed', run: runId, how: 'cancelled' };
+        return { state: 'closed', how: 'cancelled' };
       default:
-        return { state: 'open' };
+        return { state: 'open', run: runId };
     }
   } catch (err) {
     if (err instanceof WorkflowNotFoundError) return { state: 'absent' };

@@ -21,6 +21,8 @@ export const ERROR_SLUGS = [
   'no-api-key',
   'node-version',
   'port-taken',
+  'profile-in-use',
+  'profile-unknown',
   'prompt-empty',
   'prompt-too-large',
   'provider-failed',

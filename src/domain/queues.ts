@@ -1,3 +1,6 @@
+/** `workflow` decides, `host` does what needs the workspaces on its disk, `all` is both on one queue. */
+export type WorkerRole = 'all' | 'workflow' | 'host';
+
 /** Task queue of the workflows, and of the activities too where one worker does everything. */
 export const TASK_QUEUE = 'longhaul';
 

@@ -6,14 +6,16 @@ import { lost } from './errors.js';
 import { type Journal, type NewResult, Superseded, type ToolResultRow } from './journal.js';
 import { appendEvents } from './log.js';
 import { drop, dropEnded } from './partials.js';
+import { checkRun } from './runs.js';
 import { outputStream } from './streams.js';
 import { wrote } from './wake.js';
 
 export function callStore(ctx: Context) {
   return {
-    async claimCall(task, call, dispatch = 0) {
-      const row = await ctx.db.write((tx) =>
-        tx
+    async claimCall(task, call, dispatch = 0, run) {
+      const row = await ctx.db.write(async (tx) => {
+        await checkRun(tx, task, run);
+        return tx
           .insertInto('call')
           .values({ call, task, execution: 1, dispatch, intent: null })
           .onConflict((on) =>
@@ -23,8 +25,8 @@ export function callStore(ctx: Context) {
               .where('call.dispatch', '<=', dispatch),
           )
           .returning('execution')
-          .executeTakeFirst(),
-      );
+          .executeTakeFirst();
+      });
       if (!row) throw new Superseded(`call ${call}`);
       return row.execution;
     },

@@ -2,7 +2,8 @@ import type { AnswerBlock, BlobRef, Message, TextRef } from '../domain/blocks.js
 import type { CallStatus, PreparedCall } from '../domain/calls.js';
 import type { Partial, StoredEvent, TaskEvent } from '../domain/events.js';
 import type { CallKey, Head, TaskId, TurnKey } from '../domain/ids.js';
-import type { TaskStatus } from '../domain/outcomes.js';
+import type { Outcome, TaskStatus } from '../domain/outcomes.js';
+import type { WorkerRole } from '../domain/queues.js';
 import type { JournalId, StopReason } from '../domain/turn.js';
 import type { Usage } from '../domain/usage.js';
 
@@ -27,20 +28,34 @@ export interface TaskRow {
   input: string;
   /** `CarriedState` left by the last run that closed, as JSON; null before. */
   carried: string | null;
+  /** Temporal's id of the newest run that has done something; null before the first. */
+  run: string | null;
+  /** Provider profile that the newest request was made with, or the first one will be; null when that is not known. */
+  profile: string | null;
 }
 
 /** Names the embedded Temporal server, whose address may change. Other servers are `address/namespace`. */
 export const LOCAL_SERVER = 'local';
 
-/** A host that is served by a worker. */
+/** A worker that lives. */
 export interface HostLease {
+  /** The machine whose workspaces it serves. */
   host: string;
+  role: WorkerRole;
   queue: string;
   /** The Temporal server that its worker polls. */
   server: string;
   pid: number;
   /** ms since the epoch */
   until: number;
+}
+
+/** What a reset takes back; see {@link Journal.enterRun}. */
+export interface Restart {
+  /** Turns that count. */
+  turns: number;
+  /** Appended to the log; the first one makes a closed task open again. */
+  events: TaskEvent[];
 }
 
 /** A claim of a turn's model request. */
@@ -167,22 +182,39 @@ export interface Journal {
 
   /** One open task a folder, checked in the same transaction. @throws WorkspaceInUse */
   createTask(
-    row: Pick<TaskRow, 'task' | 'workspace' | 'model' | 'title' | 'input'> & { server?: string },
+    row: Pick<TaskRow, 'task' | 'workspace' | 'model' | 'title' | 'input'> & { server?: string; profile?: string },
   ): Promise<void>;
   /** Makes a closed task `starting` again; false when it is open already. @throws WorkspaceInUse */
   reopenTask(task: TaskId): Promise<boolean>;
-  /** `append`, but only while the task is open and its status is the one it had at `since`; false when it is not. */
-  appendIfOpen(task: TaskId, since: number, events: NewEvent[]): Promise<boolean>;
+  /**
+   * Ends a task from outside, but only while it is open and its status is the one it had at `since`; false when it is
+   * not. Answers that are still arriving are closed with what they have; whoever still streams one gets `Superseded`.
+   */
+  closeIfOpen(task: TaskId, since: number, end: { say: string; outcome: Outcome }): Promise<boolean>;
   getTask(task: TaskId): Promise<TaskRow | undefined>;
   /** Newest first. */
   listTasks(filter?: { statuses?: TaskStatus[]; limit?: number }): Promise<TaskRow[]>;
   /** Ids that begin with the prefix, at most 10. */
   findTasks(prefix: string): Promise<TaskId[]>;
   saveCarried(task: TaskId, carried: string): Promise<void>;
+  /** Notes which profile the task's requests are made with. */
+  setProfile(task: TaskId, profile: string): Promise<void>;
+  /** Profiles of tasks that are open, or were so after `since` (ms since the epoch). */
+  usedProfiles(since: number): Promise<Set<string>>;
+
+  /** The task's newest run, see `TaskRow.run`. @throws LonghaulError `journal-lost` for an unknown task */
+  runOf(task: TaskId): Promise<string | null>;
+  /**
+   * Makes `run` the task's newest run, if that still is `from`; false when it is another. From then on no execution of
+   * an older run can claim a turn or a call. With `restart` the run is one that a reset has made: answers that are
+   * still arriving are void, a closed task is open again, and events and turns are put right.
+   * @throws WorkspaceInUse when the task was closed, and another one works in its folder
+   */
+  enterRun(task: TaskId, run: string, from: string | null, restart?: Restart): Promise<boolean>;
 
   /**
    * Appends to the task log in one transaction and returns the last `seq`. An event with a `key` that the task's log
-   * already holds is skipped. `status` events also set the task row's status, `closed` events status and totals,
+   * already holds is skipped, and so is everything after the `closed` event of a task that is closed. `status` events also set the task row's status, `closed` events status and totals,
    * `api_req_finished` events nothing (usage rows are their own).
    */
   append(task: TaskId, events: NewEvent[]): Promise<number>;
@@ -221,10 +253,10 @@ export interface Journal {
    * closed with the blocks it has, stop `interrupted`; a closed one is returned. `head` is kept from the first claim.
    * `reserve` goes to the ledger. `dispatch` orders the executions that may claim: a worker that was stopped can begin
    * with one that has long been replaced. `opening` is stored with the first claim, `events` are said with a granted one.
-   * @throws Superseded when an execution with a greater `dispatch` has claimed the turn
+   * @throws Superseded when an execution with a greater `dispatch` has claimed the turn, or the task has a newer `run` or has ended
    */
   claimTurn(
-    key: { task: TaskId; turn: TurnKey },
+    key: { task: TaskId; turn: TurnKey; run?: string },
     head: Head,
     reserve: Reservation,
     more?: { dispatch?: number; opening?: TurnOpening; events?: (attempt: number) => NewEvent[] },
@@ -249,7 +281,7 @@ export interface Journal {
   totals(task: TaskId): Promise<{ usage: Usage; cost: number; requests: number }>;
 
   /** Claims an execution of a call: 1 for the first, one more for each later one. @throws Superseded as `claimTurn` does */
-  claimCall(task: TaskId, call: CallKey, dispatch?: number): Promise<number>;
+  claimCall(task: TaskId, call: CallKey, dispatch?: number, run?: string): Promise<number>;
   /**
    * Runs `act` inside an immediate transaction after checking that `execution` is still the newest claim of the call:
    * two executions can never both be inside. `act` must be quick. @throws Superseded
@@ -264,9 +296,14 @@ export interface Journal {
   putResult(row: ToolResultRow, events: NewEvent[]): Promise<ToolResultRow>;
   getResult(call: CallKey): Promise<ToolResultRow | undefined>;
 
-  /** Writes or renews the lease of a host; `ttlMs` from now. */
-  renewLease(lease: Omit<HostLease, 'until' | 'server'> & { server?: string }, ttlMs: number): Promise<void>;
-  dropLease(host: string): Promise<void>;
-  /** Hosts whose lease has not run out. */
+  /** Writes or renews the lease of a worker; `ttlMs` from now. */
+  renewLease(
+    lease: Pick<HostLease, 'host' | 'queue' | 'pid'> & { server?: string; role?: WorkerRole },
+    ttlMs: number,
+  ): Promise<void>;
+  dropLease(lease: Pick<HostLease, 'host' | 'pid'>): Promise<void>;
+  /** Workers whose lease has not run out. */
+  liveWorkers(): Promise<HostLease[]>;
+  /** Those of them that serve workspaces. */
   liveHosts(): Promise<HostLease[]>;
 }

@@ -2,27 +2,32 @@ import type { Context } from './context.js';
 import { type Journal, LOCAL_SERVER } from './journal.js';
 
 export function leaseStore(ctx: Context) {
+  const liveWorkers: Journal['liveWorkers'] = () =>
+    ctx.db.read((tx) =>
+      tx.selectFrom('lease').selectAll().where('until', '>', Date.now()).orderBy('host').orderBy('pid').execute(),
+    );
   return {
     async renewLease(lease, ttlMs) {
-      const { host, queue, pid, server = LOCAL_SERVER } = lease;
-      const held = { queue, pid, server, until: Date.now() + ttlMs };
-      await ctx.db.write((tx) =>
-        tx
+      const { host, queue, pid, server = LOCAL_SERVER, role = 'all' } = lease;
+      const held = { role, queue, server, until: Date.now() + ttlMs };
+      await ctx.db.write(async (tx) => {
+        await tx.deleteFrom('lease').where('until', '<', Date.now()).execute();
+        await tx
           .insertInto('lease')
-          .values({ host, ...held })
-          .onConflict((on) => on.column('host').doUpdateSet(held))
-          .execute(),
-      );
+          .values({ host, pid, ...held })
+          .onConflict((on) => on.columns(['host', 'pid']).doUpdateSet(held))
+          .execute();
+      });
     },
 
-    async dropLease(host) {
-      await ctx.db.write((tx) => tx.deleteFrom('lease').where('host', '=', host).execute());
+    async dropLease({ host, pid }) {
+      await ctx.db.write((tx) => tx.deleteFrom('lease').where('host', '=', host).where('pid', '=', pid).execute());
     },
+
+    liveWorkers,
 
     async liveHosts() {
-      return ctx.db.read((tx) =>
-        tx.selectFrom('lease').selectAll().where('until', '>', Date.now()).orderBy('host').execute(),
-      );
+      return (await liveWorkers()).filter(({ role }) => role !== 'workflow');
     },
-  } satisfies Pick<Journal, 'renewLease' | 'dropLease' | 'liveHosts'>;
+  } satisfies Pick<Journal, 'renewLease' | 'dropLease' | 'liveWorkers' | 'liveHosts'>;
 }

@@ -39,24 +39,6 @@ export function logStore(ctx: Context) {
       return reopened;
     },
 
-    async appendIfOpen(task, since, events) {
-      const appended = await ctx.db.write(async (tx) => {
-        const row = await tx.selectFrom('task').select(['status', 'since']).where('id', '=', task).executeTakeFirst();
-        if (!row || !isOpen(row.status) || row.since !== since) return false;
-        await appendEvents(tx, task, events);
-        return true;
-      });
-      wrote(ctx.db.path);
-      if (appended) {
-        await dropEnded(
-          ctx,
-          task,
-          events.map((one) => one.event),
-        );
-      }
-      return appended;
-    },
-
     async readEvents(task, after, limit = Number.MAX_SAFE_INTEGER) {
       const found: StoredEvent[] = [];
       for (let from = after; ; ) {
@@ -68,14 +50,14 @@ export function logStore(ctx: Context) {
         await new Promise(setImmediate);
       }
     },
-  } satisfies Pick<Journal, 'append' | 'reopenTask' | 'appendIfOpen' | 'readEvents'>;
+  } satisfies Pick<Journal, 'append' | 'reopenTask' | 'readEvents'>;
 }
 
 /** Appends to a task's log within a transaction. @throws LonghaulError `journal-lost` for an unknown task */
 export async function appendEvents(tx: Tx, task: string, events: readonly NewEvent[]): Promise<number> {
-  const row = await tx.selectFrom('task').select('seq').where('id', '=', task).executeTakeFirst();
+  const row = await tx.selectFrom('task').select(['seq', 'status']).where('id', '=', task).executeTakeFirst();
   if (!row) throw lost(`task ${task}`);
-  const fresh = await withoutKnown(tx, task, events);
+  const fresh = isOpen(row.status) || reopens(events) ? await withoutKnown(tx, task, events) : [];
   if (fresh.length === 0) return row.seq;
   const at = Date.now();
   const rows = fresh.map(({ key, event }, i) => ({
@@ -91,6 +73,11 @@ export async function appendEvents(tx: Tx, task: string, events: readonly NewEve
   await tx.updateTable('task').set({ seq }).where('id', '=', task).execute();
   for (const { event } of fresh) await follow(tx, task, event, at);
   return seq;
+}
+
+/** A closed task is taken up again; anything else comes too late, from an execution that has not heard of the end. */
+function reopens([first]: readonly NewEvent[]): boolean {
+  return first?.event.type === 'status' && first.event.status === 'starting';
 }
 
 /** The next events of a task, at most `size`. */

@@ -14,6 +14,7 @@ import { leaseStore } from './leases.js';
 import { logStore } from './log.js';
 import { JOURNAL_MIGRATIONS, PARTIALS_MIGRATIONS } from './migrations/index.js';
 import { partialStore } from './partials.js';
+import { runStore } from './runs.js';
 import type { JournalSchema, PartialsSchema } from './schema.js';
 import { tailStore } from './tail.js';
 import { taskStore } from './tasks.js';
@@ -80,6 +81,7 @@ function compose(inode: string | undefined, ctx: Context): Journal {
     },
     ...taskStore(ctx),
     ...logStore(ctx),
+    ...runStore(ctx),
     ...partialStore(ctx),
     ...tailStore(ctx),
     ...blobStore(ctx),

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Partial as Piece } from '../domain/events.js';
 import type { TaskStatus } from '../domain/outcomes.js';
+import type { WorkerRole } from '../domain/queues.js';
 import type { StopReason } from '../domain/turn.js';
 
 /**
@@ -24,6 +25,10 @@ export interface JournalSchema {
     cost: number;
     input: string;
     carried: string | null;
+    /** Temporal's id of the newest run that has done something; null before the first */
+    run: string | null;
+    /** Provider profile of the newest request; null before the first */
+    profile: string | null;
     /** `seq` of the task's last log event */
     seq: number;
   };
@@ -84,7 +89,7 @@ export interface JournalSchema {
   call: { call: string; task: string; execution: number; dispatch: number; intent: string | null };
   result: { call: string; json: string };
   blob: { id: string; bytes: number; base64: string };
-  lease: { host: string; queue: string; server: string; pid: number; until: number };
+  lease: { host: string; role: WorkerRole; queue: string; server: string; pid: number; until: number };
 }
 
 /** Tables of the file for partials, which may be lost at any time. */

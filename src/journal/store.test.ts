@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compiled, say, taskOf, tempHome, testJournal, textOf } from '../../test/support/journal.js';
+import { compiled, granted, RESERVE, say, taskOf, tempHome, testJournal, textOf } from '../../test/support/journal.js';
 import type { Message } from '../domain/blocks.js';
 import type { TaskEvent } from '../domain/events.js';
 import { NO_USAGE } from '../domain/usage.js';
 import { homePaths } from '../settings/paths.js';
-import { WorkspaceInUse } from './journal.js';
+import { Superseded, WorkspaceInUse } from './journal.js';
 
 const ODD = 'nul \0, half a pair \ud83d, whole \u{1f600}, "quotes", \u2028';
 
@@ -142,10 +142,13 @@ test('leases run out', async () => {
   const journal = await testJournal();
   await journal.renewLease({ host: 'a', queue: 'q', pid: 1 }, 60_000);
   await journal.renewLease({ host: 'b', queue: 'q', pid: 2 }, -1);
-  await journal.renewLease({ host: 'a', queue: 'q2', pid: 3 }, 60_000);
-  expect(await journal.liveHosts()).toMatchObject([{ host: 'a', queue: 'q2', pid: 3 }]);
-  await journal.dropLease('a');
+  await journal.renewLease({ host: 'a', queue: 'q2', pid: 1 }, 60_000);
+  await journal.renewLease({ host: 'a', queue: 'q', pid: 3, role: 'workflow' }, 60_000);
+  expect(await journal.liveHosts()).toMatchObject([{ host: 'a', queue: 'q2', pid: 1, role: 'all' }]);
+  expect((await journal.liveWorkers()).map(({ pid }) => pid)).toEqual([1, 3]);
+  await journal.dropLease({ host: 'a', pid: 1 });
   expect(await journal.liveHosts()).toEqual([]);
+  expect((await journal.liveWorkers()).map(({ pid }) => pid)).toEqual([3]);
 });
 
 test('partials are kept in order until they are dropped, one stream apart from another', async () => {
@@ -209,15 +212,94 @@ test('of eight processes that create a task in one folder one does, also behind 
   expect((await journal.listTasks()).filter(({ workspace }) => workspace === '/projects/one')).toHaveLength(1);
 });
 
-test('an append that is for an open task in a certain status is nothing when that has changed', async () => {
+test('a task is closed from outside only while it is open in the status that was seen; nothing is written after it', async () => {
   const journal = await testJournal();
   await journal.createTask(taskOf('t'));
   const { since } = (await journal.getTask('t'))!;
-  expect(await journal.appendIfOpen('t', since - 1, [{ event: closed }])).toBe(false);
-  expect(await journal.appendIfOpen('none', since, [{ event: closed }])).toBe(false);
-  expect(await journal.appendIfOpen('t', since, [{ event: closed }])).toBe(true);
+  const end = { say: 'gone', outcome: { outcome: 'cancelled' } } as const;
+  expect(await journal.closeIfOpen('t', since - 1, end)).toBe(false);
+  expect(await journal.closeIfOpen('none', since, end)).toBe(false);
+  expect(await journal.closeIfOpen('t', since, end)).toBe(true);
   const row = (await journal.getTask('t'))!;
   expect(row.status).toBe('cancelled');
-  expect(await journal.appendIfOpen('t', row.since, [{ event: closed }])).toBe(false);
-  expect(await journal.readEvents('t', 0)).toHaveLength(1);
+  expect(await journal.closeIfOpen('t', row.since, end)).toBe(false);
+  const late: TaskEvent = { type: 'status', status: 'running' };
+  expect(await journal.append('t', [{ event: say('late') }, { event: late }])).toBe(2);
+  expect(await journal.readEvents('t', 0)).toHaveLength(2);
+  expect((await journal.getTask('t'))?.status).toBe('cancelled');
+  expect(await journal.reopenTask('t')).toBe(true);
+  expect(await journal.append('t', [{ event: say('again') }])).toBe(4);
+});
+
+test('closing a task from outside settles the request that runs, and whoever streams it stops', async () => {
+  const journal = await testJournal();
+  await journal.createTask(taskOf('t'));
+  const { attempt } = await granted(journal, 't', 'u');
+  await journal.putBlock('u', attempt, { index: 0, content: { type: 'text', text: 'kept' } });
+  const { since } = (await journal.getTask('t'))!;
+  await journal.closeIfOpen('t', since, { say: 'gone', outcome: { outcome: 'cancelled' } });
+  expect(await journal.getTurn('u')).toMatchObject({
+    state: 'closed',
+    stop: 'interrupted',
+    blocks: [{ text: 'kept' }],
+  });
+  await expect(
+    journal.putBlock('u', attempt, { index: 1, content: { type: 'text', text: 'late' } }),
+  ).rejects.toBeInstanceOf(Superseded);
+  const { cost, requests } = await journal.totals('t');
+  expect(requests).toBe(1);
+  expect(cost).toBeGreaterThan(0);
+  const last = (await journal.readEvents('t', 0)).at(-1)?.event;
+  expect(last).toMatchObject({ type: 'closed', totals: { turns: 1, cost } });
+});
+
+test('a run that a reset has made fences the older one, voids what arrives, and counts on from where it stands', async () => {
+  const journal = await testJournal();
+  await journal.createTask(taskOf('t'));
+  expect(await journal.runOf('t')).toBeNull();
+  expect(await journal.enterRun('t', 'r1', null)).toBe(true);
+  const claim = (run: string, dispatch: number) =>
+    journal.claimTurn({ task: 't', turn: 'u', run }, null, RESERVE, { dispatch });
+  expect(await claim('r1', 50)).toMatchObject({ attempt: 1 });
+  await journal.claimCall('t', 'u:0', 60, 'r1');
+  await journal.putBlock('u', 1, { index: 0, content: { type: 'text', text: 'old' }, say: textOf('u', 1, 0, 'old') });
+  const events: TaskEvent[] = [{ type: 'say', say: 'info', text: 'reset' }];
+  const enter = () => journal.enterRun('t', 'r2', 'r1', { turns: 3, events });
+  expect((await Promise.all([enter(), enter(), enter()])).filter(Boolean)).toHaveLength(1);
+  await expect(claim('r1', 70)).rejects.toBeInstanceOf(Superseded);
+  await expect(journal.claimCall('t', 'u:0', 70, 'r1')).rejects.toBeInstanceOf(Superseded);
+  await expect(journal.putBlock('u', 1, { index: 1, content: { type: 'text', text: 'x' } })).rejects.toBeInstanceOf(
+    Superseded,
+  );
+  const log = (await journal.readEvents('t', 0)).map(({ event }) => event);
+  expect(log.filter(({ type }) => type === 'retract')).toMatchObject([{ turn: 'u', attempt: 1 }]);
+  expect(log.at(-1)).toEqual(events[0]);
+  expect(await journal.getTask('t')).toMatchObject({ run: 'r2', turns: 3 });
+  expect(await claim('r2', 5)).toMatchObject({ claim: 'granted', attempt: 2 });
+  expect(await journal.claimCall('t', 'u:0', 6, 'r2')).toBe(2);
+});
+
+test('a reset opens a closed task again, unless another one works in its folder', async () => {
+  const journal = await testJournal();
+  const restart = { turns: 0, events: [{ type: 'status', status: 'running' } as const] };
+  await journal.createTask({ ...taskOf('a'), workspace: '/w' });
+  await journal.append('a', [{ event: closed }]);
+  await journal.createTask({ ...taskOf('b'), workspace: '/w' });
+  await expect(journal.enterRun('a', 'r', null, restart)).rejects.toBeInstanceOf(WorkspaceInUse);
+  expect(await journal.runOf('a')).toBeNull();
+  await journal.append('b', [{ event: closed }]);
+  expect(await journal.enterRun('a', 'r', null, restart)).toBe(true);
+  expect((await journal.getTask('a'))?.status).toBe('running');
+});
+
+test('profiles in use are those of open tasks and of tasks closed lately', async () => {
+  const journal = await testJournal();
+  const input = JSON.stringify({ settings: { profile: 'old' } });
+  await journal.createTask({ ...taskOf('a'), input });
+  await journal.createTask({ ...taskOf('b'), profile: 'work' });
+  expect(await journal.usedProfiles(Date.now() + 1000)).toEqual(new Set(['old', 'work']));
+  await journal.setProfile('b', 'home');
+  await journal.append('b', [{ event: closed }]);
+  expect(await journal.usedProfiles(Date.now() - 1000)).toEqual(new Set(['old', 'home']));
+  expect(await journal.usedProfiles(Date.now() + 1000)).toEqual(new Set(['old']));
 });

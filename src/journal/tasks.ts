@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import { OPEN_STATUSES, type TaskStatus } from '../domain/outcomes.js';
+import type { TaskInput } from '../domain/task.js';
 import type { Context, Tx } from './context.js';
 import { conflict, lost } from './errors.js';
 import { type Journal, LOCAL_SERVER, type TaskRow, WorkspaceInUse } from './journal.js';
@@ -19,6 +20,7 @@ export function taskStore(ctx: Context) {
         title: JSON.stringify(row.title),
         input: row.input,
         server: row.server ?? LOCAL_SERVER,
+        profile: row.profile ?? null,
       };
       await ctx.db.write(async (tx) => {
         const stored = await findTask(tx, row.task);
@@ -28,7 +30,7 @@ export function taskStore(ctx: Context) {
           return;
         }
         await checkFree(tx, fixed.workspace);
-        const start = { status: 'starting' as const, since: now, turns: 0, cost: 0, carried: null, seq: 0 };
+        const start = { status: 'starting' as const, since: now, turns: 0, cost: 0, carried: null, run: null, seq: 0 };
         await tx
           .insertInto('task')
           .values({ id: row.task, created: now, ...fixed, ...start })
@@ -77,7 +79,34 @@ export function taskStore(ctx: Context) {
       });
       wrote(ctx.db.path);
     },
-  } satisfies Pick<Journal, 'createTask' | 'getTask' | 'listTasks' | 'findTasks' | 'saveCarried'>;
+
+    async setProfile(task, profile) {
+      const known = await ctx.db.read((tx) =>
+        tx.selectFrom('task').select('profile').where('id', '=', task).executeTakeFirst(),
+      );
+      if (known?.profile === profile) return;
+      await ctx.db.write((tx) => tx.updateTable('task').set({ profile }).where('id', '=', task).execute());
+    },
+
+    async usedProfiles(since) {
+      const rows = await ctx.db.read((tx) =>
+        tx
+          .selectFrom('task')
+          .select(['profile', 'input'])
+          .where((e) => e.or([e('status', 'in', [...OPEN_STATUSES]), e('since', '>', since)]))
+          .execute(),
+      );
+      return new Set(rows.flatMap((row) => row.profile ?? profileIn(row.input) ?? []));
+    },
+  } satisfies Pick<
+    Journal,
+    'createTask' | 'getTask' | 'listTasks' | 'findTasks' | 'saveCarried' | 'setProfile' | 'usedProfiles'
+  >;
+}
+
+/** The profile that a task was started with, for rows that have none of their own. */
+function profileIn(input: string): string | undefined {
+  return (JSON.parse(input) as Partial<TaskInput>).settings?.profile;
 }
 
 /** One open task a folder. @param workspace as it is stored @throws WorkspaceInUse */
@@ -119,5 +148,7 @@ function taskRow(row: Selectable<JournalSchema['task']>): TaskRow {
     cost: row.cost,
     input: row.input,
     carried: row.carried,
+    run: row.run ?? null,
+    profile: row.profile ?? profileIn(row.input) ?? null,
   };
 }

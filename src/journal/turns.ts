@@ -10,15 +10,17 @@ import { conflict } from './errors.js';
 import { type Journal, type NewBlock, Superseded, type TurnClaim, type UsageRow } from './journal.js';
 import { appendEvents } from './log.js';
 import { drop, dropBlocks, streamed } from './partials.js';
+import { checkRun } from './runs.js';
 import { contentHash, findTurn, outputOf, type StoredTurn, wholeTurn, writableTurn } from './turn-rows.js';
 import { estimated, reserve, settle } from './usage.js';
 import { wrote } from './wake.js';
 
 export function turnStore(ctx: Context) {
   return {
-    async claimTurn({ task, turn }, head, reservation, { dispatch = 0, opening, events } = {}) {
+    async claimTurn({ task, turn, run }, head, reservation, { dispatch = 0, opening, events } = {}) {
       const arrived = await streamed(ctx, turn);
       const claim = await ctx.db.write(async (tx): Promise<TurnClaim> => {
+        await checkRun(tx, task, run);
         const row = await findTurn(tx, turn);
         if (row && row.task !== task) throw conflict(`turn ${turn}`);
         if (row && row.state !== 'closed' && dispatch < row.dispatch) throw new Superseded(`turn ${turn}`);
@@ -153,7 +155,7 @@ async function addExtra(tx: Tx, row: StoredTurn, extra: readonly AnswerBlock[]):
 }
 
 /** A committed turn whose attempt is gone: what it has stored is the answer. */
-async function closeLeftBehind(tx: Tx, row: StoredTurn, chars: number): Promise<void> {
+export async function closeLeftBehind(tx: Tx, row: StoredTurn, chars: number): Promise<void> {
   await close(tx, row, 'interrupted', await estimated(tx, row.turn, row.attempt, chars), null);
 }
 
@@ -184,7 +186,7 @@ async function close(tx: Tx, row: StoredTurn, stop: StopReason, used: UsageRow, 
   await appendEvents(tx, task, [{ event }]);
 }
 
-async function retract(tx: Tx, row: StoredTurn, reason: string, used: UsageRow): Promise<void> {
+export async function retract(tx: Tx, row: StoredTurn, reason: string, used: UsageRow): Promise<void> {
   const { turn, attempt, task } = row;
   await settle(tx, task, used);
   await tx.deleteFrom('block').where('turn', '=', turn).where('attempt', '=', attempt).execute();

@@ -1,5 +1,5 @@
 import type { TurnKey } from '../domain/ids.js';
-import { NO_USAGE } from '../domain/usage.js';
+import { NO_USAGE, type Usage } from '../domain/usage.js';
 import type { Context, Tx } from './context.js';
 import type { Journal, Reservation, UsageRow } from './journal.js';
 
@@ -11,29 +11,32 @@ type Estimate = NonNullable<Reservation['estimate']>;
 export function usageStore(ctx: Context) {
   return {
     async totals(task) {
-      const row = await ctx.db.read((tx) =>
-        tx
-          .selectFrom('usage')
-          .select((e) => [
-            e.fn.countAll<number>().as('requests'),
-            e.fn.sum<number | null>('input_tokens').as('input'),
-            e.fn.sum<number | null>('output_tokens').as('output'),
-            e.fn.sum<number | null>('cache_write_tokens').as('cacheWrite'),
-            e.fn.sum<number | null>('cache_read_tokens').as('cacheRead'),
-            e.fn.sum<number | null>('cost').as('cost'),
-          ])
-          .where('task', '=', task)
-          .executeTakeFirstOrThrow(),
-      );
-      const usage = {
-        inputTokens: row.input ?? 0,
-        outputTokens: row.output ?? 0,
-        cacheWriteTokens: row.cacheWrite ?? 0,
-        cacheReadTokens: row.cacheRead ?? 0,
-      };
-      return { usage, cost: row.cost ?? 0, requests: row.requests };
+      return ctx.db.read((tx) => totalsOf(tx, task));
     },
   } satisfies Pick<Journal, 'totals'>;
+}
+
+/** What all requests of a task have used and cost so far. */
+export async function totalsOf(tx: Tx, task: string): Promise<{ usage: Usage; cost: number; requests: number }> {
+  const row = await tx
+    .selectFrom('usage')
+    .select((e) => [
+      e.fn.countAll<number>().as('requests'),
+      e.fn.sum<number | null>('input_tokens').as('input'),
+      e.fn.sum<number | null>('output_tokens').as('output'),
+      e.fn.sum<number | null>('cache_write_tokens').as('cacheWrite'),
+      e.fn.sum<number | null>('cache_read_tokens').as('cacheRead'),
+      e.fn.sum<number | null>('cost').as('cost'),
+    ])
+    .where('task', '=', task)
+    .executeTakeFirstOrThrow();
+  const usage = {
+    inputTokens: row.input ?? 0,
+    outputTokens: row.output ?? 0,
+    cacheWriteTokens: row.cacheWrite ?? 0,
+    cacheReadTokens: row.cacheRead ?? 0,
+  };
+  return { usage, cost: row.cost ?? 0, requests: row.requests };
 }
 
 /** Sets the most that an attempt can use aside. */

@@ -11,6 +11,18 @@ export interface Profile {
   authToken?: string;
 }
 
+/** Whether a name is one that {@link saveProfile} gives. */
+export function isHashed(name: string): boolean {
+  return /^p-[0-9a-f]{12}$/.test(name);
+}
+
+/** An address as people may see it: without user, password and query. */
+export function shownAddress(url: string): string {
+  if (!URL.canParse(url)) return '(not a URL)';
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
+
 /** The profile of a worker's own environment, for clusters whose workers hold the keys. */
 export const ENV_PROFILE = 'env';
 
@@ -31,10 +43,14 @@ export function checkProfile({ baseURL, apiKey, authToken }: Profile): void {
   if (apiKey !== undefined && !HEADER_TEXT.test(apiKey)) throw unsendable('ANTHROPIC_API_KEY');
   if (authToken !== undefined && !HEADER_TEXT.test(authToken)) throw unsendable('ANTHROPIC_AUTH_TOKEN');
   if (baseURL === undefined || (URL.canParse(baseURL) && /^https?:$/.test(new URL(baseURL).protocol))) return;
-  throw new LonghaulError('bad-settings', `ANTHROPIC_BASE_URL is not an http or https address: ${baseURL}`, {
-    kept: 'Nothing was started or sent.',
-    next: "Correct it, or unset it for the provider's own address.",
-  });
+  throw new LonghaulError(
+    'bad-settings',
+    `ANTHROPIC_BASE_URL is not an http or https address: ${baseURL.includes('@') ? shownAddress(baseURL) : baseURL}`,
+    {
+      kept: 'Nothing was started or sent.',
+      next: "Correct it, or unset it for the provider's own address.",
+    },
+  );
 }
 
 function unsendable(name: string): LonghaulError {
@@ -56,8 +72,14 @@ export function isUsable(profile: Profile): boolean {
  * @throws LonghaulError `journal-unwritable`
  */
 export async function saveProfile(home: string, profile: Profile): Promise<string> {
+  const name = `p-${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, 12)}`;
+  await writeProfile(home, name, profile);
+  return name;
+}
+
+/** Stores a profile, or replaces it whole. @throws LonghaulError `journal-unwritable` */
+export async function writeProfile(home: string, name: string, profile: Profile): Promise<void> {
   const text = JSON.stringify(profile);
-  const name = `p-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
   const { profiles } = homePaths(home);
   const temp = join(profiles, `.${name}.${randomUUID()}`);
   try {
@@ -73,7 +95,6 @@ export async function saveProfile(home: string, profile: Profile): Promise<strin
       cause,
     });
   }
-  return name;
 }
 
 /** @throws LonghaulError `no-api-key` when there is no such profile on this host */
@@ -88,9 +109,10 @@ export async function loadProfile(home: string, env: NodeJS.ProcessEnv, name: st
 }
 
 function missing(name: string, cause?: unknown): LonghaulError {
+  const here = 'Set ANTHROPIC_API_KEY and answer the task\'s ask with "yes" from that shell';
   return new LonghaulError('no-api-key', `The provider profile "${name}" is not on this host.`, {
     kept: 'The task waits; nothing is lost.',
-    next: 'Set ANTHROPIC_API_KEY and answer the task\'s ask with "yes" from that shell.',
+    next: isHashed(name) ? `${here}.` : `Save it with \`longhaul profile save ${name}\` and answer "yes"; or: ${here}.`,
     cause,
   });
 }

@@ -17,6 +17,7 @@ import {
   requestCancel,
 } from './layout.js';
 import { type KeptOutput, readHead, readKept, SEGMENT_BYTES } from './output.js';
+import { takeOver } from './owner.js';
 import { commandOnlyEnvironment, defaultRunner, prepareRunner, startRunner } from './spare.js';
 
 /** More output than this ends a command, bytes. What is kept is far less; this only ends what prints for ever. */
@@ -26,6 +27,8 @@ export interface RunCommand {
   /** The command's folder, from `commandDir`. The folder decides: a command that was run in it is not run again. */
   dir: string;
   spec: Omit<CommandSpec, 'v' | 'boot' | 'maxOutputBytes'> & { maxOutputBytes?: number };
+  /** Temporal's id of the run that the command belongs to from now on. */
+  run?: string;
   signal?: AbortSignal;
   /**
    * Why `signal` fired: `cancel` (also when this is absent) ends the command, `detach` leaves it running and throws
@@ -62,6 +65,7 @@ const MAX_STARTS = 5;
 export async function runCommand(request: RunCommand): Promise<CommandEnd> {
   const { dir, signal, runner = defaultRunner() } = request;
   const spec = await agreeOnSpec(dir, request.spec);
+  if (request.run !== undefined) takeOver(dir, request.run);
   const follower = new Follower(request, spec);
   const onAbort = () => follower.waker.ring();
   signal?.addEventListener('abort', onAbort);

@@ -8,6 +8,7 @@ import type { ProcessIdentity } from './identity.js';
  *
  *   spec.json    what to run; written once by the first worker
  *   claim.N      which runner may start it; a claim of a dead runner is followed by N+1
+ *   owner.N      the workflow run that follows it; another run that attaches is N+1
  *   began        created by the command's own shell, exclusively, before anything else
  *   output.N     the output from byte N on (see output.ts)
  *   cancel       its presence asks the runner to end the command
@@ -88,6 +89,7 @@ export function commandDir(commandsDir: string, task: TaskId, call: CallKey): st
 export const files = {
   spec: (dir: string) => join(dir, 'spec.json'),
   claim: (dir: string, number: number) => join(dir, `claim.${number}`),
+  owner: (dir: string, number: number) => join(dir, `owner.${number}`),
   began: (dir: string) => join(dir, 'began'),
   cancel: (dir: string) => join(dir, 'cancel'),
   exit: (dir: string) => join(dir, 'exit.json'),
@@ -104,13 +106,17 @@ export function readExit(dir: string): CommandExit | undefined {
 
 /** The newest claim and its number; number 0 when there is none. */
 export function readClaim(dir: string): { number: number; claim?: RunnerClaim } {
-  let number = 0;
-  for (const name of readdirSync(dir)) {
-    const match = /^claim\.(\d+)$/.exec(name);
-    if (match) number = Math.max(number, Number(match[1]));
-  }
+  const number = newestNumber(dir, 'claim');
   const claim = number === 0 ? undefined : readJson<RunnerClaim>(files.claim(dir, number));
   return claim === undefined ? { number } : { number, claim };
+}
+
+/** The greatest number N of the files `kind.N`; 0 when there is none. */
+export function newestNumber(dir: string, kind: 'claim' | 'owner'): number {
+  const numbers = readdirSync(dir).map((name) =>
+    name.startsWith(`${kind}.`) ? Number(name.slice(kind.length + 1)) : 0,
+  );
+  return Math.max(0, ...numbers.filter(Number.isInteger));
 }
 
 /** Whose shell made `began`: the claim's id, and the shell's process id when it could still be written. */

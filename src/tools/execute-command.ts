@@ -83,7 +83,7 @@ function secondsOf(timeout: number | string | undefined): number | undefined {
 export async function runShellCommand(
   ctx: Pick<
     RunContext,
-    'workspace' | 'task' | 'call' | 'commandsDir' | 'secretVariables' | 'signal' | 'stopKind' | 'partial'
+    'workspace' | 'task' | 'run' | 'call' | 'commandsDir' | 'secretVariables' | 'signal' | 'stopKind' | 'partial'
   >,
   command: string,
   options: { timeoutMs: number | null },
@@ -101,6 +101,7 @@ export async function runShellCommand(
         scrub: [...(ctx.secretVariables ?? [])],
         timeoutMs: options.timeoutMs,
       },
+      ...(ctx.run === undefined ? {} : { run: ctx.run }),
       signal: ctx.signal,
       stopKind: () => ctx.stopKind(),
       onOutput: (bytes) => live.push(bytes),

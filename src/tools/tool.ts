@@ -28,6 +28,8 @@ export interface Prepared {
 
 export interface RunContext extends PrepareContext {
   task: TaskId;
+  /** Temporal's id of the workflow run; absent outside of one. */
+  run?: string;
   turn: TurnKey;
   call: CallKey;
   /** Which execution of this call this is, from 1; more than 1 after a crash. Pass it to every journal write. */
