@@ -69,8 +69,6 @@ function byStatus(
           'Take the /v1 off ANTHROPIC_BASE_URL: requests add it.',
         );
       return ok(`${shown} answers; it has no list of models (${status})`);
-    case 407:
-      return bad(`the proxy before ${shown} wants a user and password (407)`, WHY.proxy.next);
     case 429:
     case 529:
       return warn(`${shown} is reached, and has too much to do (${status})`, 'Tasks wait and try again by themselves.');
