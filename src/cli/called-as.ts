@@ -3,7 +3,7 @@ import type { LonghaulError } from '../domain/errors.js';
 import { packageRoot } from '../service/package.js';
 
 /** As what the command is installed: by `npm link`, `npm install --global`. */
-const INSTALLED = 'longhaul';
+export const INSTALLED = 'longhaul';
 
 /**
  * How to call this command line again, for hints: `longhaul` when it was called by that name, else `node` and the path of
@@ -35,6 +35,7 @@ export function nextOf(err: LonghaulError, command: string): string | undefined 
   return err.next === undefined ? undefined : withCommand(err.next, command);
 }
 
-function quoted(path: string): string {
-  return /^[\w./\\:@%+,=~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+/** A word for a shell. */
+export function quoted(word: string): string {
+  return /^[\w./\\:@%+,=~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

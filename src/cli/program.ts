@@ -12,6 +12,7 @@ import {
   parseStatus,
   parseTask,
   ROLES,
+  SHELLS,
 } from './flags.js';
 import type { Io } from './io.js';
 import { nearest } from './typos.js';
@@ -29,6 +30,12 @@ Exit codes:
 
 Tasks are named by their id or a beginning of it that no other task has.
 State is kept in $LONGHAUL_HOME (~/.longhaul). Every command takes --json: docs/cli.md has the formats.`;
+
+const HOW_TO_COMPLETE = `
+To use it in every shell, add one line:
+  bash  source <(longhaul completion bash)   to ~/.bashrc
+  zsh   source <(longhaul completion zsh)    to ~/.zshrc, below compinit
+  fish  longhaul completion fish | source    to ~/.config/fish/config.fish`;
 
 /** Commands that decide for people. */
 const FOR_PEOPLE = ['answer', 'send', 'abort'];
@@ -131,6 +138,19 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
   command('doctor', 'what is there, what is missing, and what to do')
     .option('--offline', 'do not ask the model provider')
     .action(async (flags) => done(await (await import('./doctor.js')).doctorCommand(io, home, flags)));
+  command('completion', 'print what makes a shell complete commands, flags and task ids')
+    .argument('<shell>', 'bash, zsh or fish', parseOneOf('completion', SHELLS))
+    .addHelpText('after', HOW_TO_COMPLETE)
+    .action(async (shell, flags) =>
+      done((await import('./completion.js')).completionCommand(io, shell, flags.json === true)),
+    );
+  program
+    .command('__complete', { hidden: true })
+    .argument('<shell>', 'who asks', parseOneOf('__complete', SHELLS))
+    .argument('[words...]', 'of the command line, up to the one to complete')
+    .action(async (shell, words) =>
+      done(await (await import('./completion.js')).completeCommand(io, home, program, shell, words)),
+    );
   return program;
 }
 

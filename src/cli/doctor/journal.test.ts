@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Libsql from 'libsql';
 import { expect, it, onTestFinished } from 'vitest';
 import { taskOf, tempHome, testJournal } from '../../../test/support/journal.js';
+import { JOURNAL_MIGRATIONS } from '../../journal/migrations/index.js';
 import { homePaths } from '../../settings/paths.js';
 import { blobsFinding } from './blobs.js';
 import { journalFinding } from './journal.js';
@@ -35,7 +36,7 @@ it('is well when it is sound, and says what is in it', async () => {
   const home = await closedJournal();
   expect(await row(home)).toMatchObject({
     state: 'ok',
-    found: expect.stringMatching(/^\d+ KB, schema 1, sound; 2 open tasks \(1 starting, 1 waiting\), 1 ended$/),
+    found: expect.stringMatching(/^\d+ KB, schema \d+, sound; 2 open tasks \(1 starting, 1 waiting\), 1 ended$/),
   });
 });
 
@@ -127,7 +128,9 @@ it('deserves a look while another program locks it', async () => {
   const home = await tempHome();
   const db = new Libsql(homePaths(home).journal);
   onTestFinished(() => void db.close());
-  db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA user_version = 1');
+  db.exec(
+    `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA user_version = ${JOURNAL_MIGRATIONS.length}`,
+  );
   expect(await row(home)).toMatchObject({ state: 'warn', found: expect.stringContaining('locked') });
 });
 
