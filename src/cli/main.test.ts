@@ -47,6 +47,7 @@ describe('wrong usage', () => {
     [['attach'], 'task'],
     [['show', ' '], 'The task id is empty'],
     [['answer', TASK], 'no answer'],
+    [['completion', 'tcsh'], 'bash, zsh, fish'],
     [['frobnicate'], 'frobnicate'],
     [[], 'no command'],
   ];
@@ -119,6 +120,7 @@ describe('help', () => {
       'show',
       'worker',
       'doctor',
+      'completion',
     ]) {
       expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
     }

@@ -34,7 +34,7 @@ const WHY: Readonly<Record<Unreached, { text: string; next: string }>> = {
   },
   timeout: { text: 'it does not answer', next: ADDRESS_NEXT },
   proxy: {
-    text: 'the proxy in between does not let the request through',
+    text: 'the request does not get through the proxy',
     next: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and the user and password in them.',
   },
   other: { text: 'no connection to it lasts', next: ADDRESS_NEXT },

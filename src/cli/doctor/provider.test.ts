@@ -118,21 +118,18 @@ describe('model', () => {
     }
   });
 
-  it('says that a proxy is set which Node does not use', async () => {
-    const finding = await model({ ...at('http://127.0.0.1:1'), HTTP_PROXY: 'http://user:secret@proxy.example:3128' });
-    expect(finding?.next).toMatch(/HTTP_PROXY is set, but Node uses it only with NODE_USE_ENV_PROXY=1/);
-    expect(JSON.stringify(finding)).not.toContain('secret');
-    expect(
-      modelFinding({
-        address: 'https://a.example',
-        withKey: true,
-        reached: { answered: false, why: 'proxy', detail: 'd' },
-      }),
-    ).toMatchObject({
+  it('tells what a proxy has to do with it', async () => {
+    const port = await closedPort();
+    const proxy = `http://user:secret@127.0.0.1:${port}`;
+    const unused = await model({ ...at(`http://127.0.0.1:${port}`), HTTP_PROXY: proxy });
+    expect(unused?.next).toMatch(/HTTP_PROXY is set, but Node uses it only with NODE_USE_ENV_PROXY=1/);
+    const used = await model({ ...at(`http://127.0.0.1:${port}`), HTTP_PROXY: proxy, NODE_USE_ENV_PROXY: '1' });
+    expect(used).toMatchObject({
       state: 'bad',
-      found: expect.stringContaining('proxy'),
+      found: expect.stringContaining('does not get through the proxy'),
       next: expect.stringContaining('NO_PROXY'),
     });
+    expect(JSON.stringify([unused, used])).not.toContain('secret');
   });
 });
 
