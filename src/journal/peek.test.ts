@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { taskOf, tempHome, testJournal } from '../../test/support/journal.js';
+import { copiedJournal, taskOf, tempHome, testJournal } from '../../test/support/journal.js';
 import { homePaths } from '../settings/paths.js';
 import { peek } from './peek.js';
 
@@ -21,10 +21,10 @@ test('sees what others have written, and can write nothing', async () => {
 });
 
 test('of a journal that nobody has open it changes nothing', async () => {
-  const home = await tempHome();
+  const source = await tempHome();
+  await testJournal({ home: source });
+  const home = await copiedJournal(source);
   const { journal: path } = homePaths(home);
-  await (await testJournal({ home })).close();
-  for (const suffix of ['-wal', '-shm']) await rm(path + suffix, { force: true });
   const [names, bytes] = [await readdir(home), await readFile(path)];
   const db = peek(path);
   expect(db.all(count, '')).toEqual([{ n: 0 }]);

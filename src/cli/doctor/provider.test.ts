@@ -147,7 +147,7 @@ describe('clock', () => {
       state: 'warn',
       found: expect.stringContaining('ahead of'),
     });
-    expect((await clock(new Date(Date.now() + hour)))?.found).toMatch(/^\d+ min.* behind/);
+    expect((await clock(new Date(Date.now() + hour)))?.found).toMatch(/^(1 h|59 min).* behind/);
   });
   it('is not judged where nobody says the time', async () => {
     expect(await clockCheck.look(exam({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' }))).toBeUndefined();
