@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/open.js';
-import { Terminal } from '../support/terminal.js';
+import { Terminal } from '../support/keyboard.js';
 import { COMMAND } from '../support/world.js';
 
 const has = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
