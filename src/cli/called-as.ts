@@ -3,7 +3,7 @@ import type { LonghaulError } from '../domain/errors.js';
 import { packageRoot } from '../service/package.js';
 
 /** As what the command is installed: by `npm link`, `npm install --global`. */
-const INSTALLED = 'longhaul';
+export const INSTALLED = 'longhaul';
 
 /**
  * How to call this command line again, for hints: `longhaul` when it was called by that name, else `node` and the path of

@@ -26,6 +26,7 @@ export async function doctorCommand(
     }
     return ok ? 0 : 1;
   } finally {
+    // not awaited: a connection that hangs must not hold the command
     void exam.close();
   }
 }

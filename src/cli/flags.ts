@@ -11,6 +11,9 @@ export const ROLES = ['all', 'workflow', 'host'] as const;
 export type Role = (typeof ROLES)[number];
 
 const STATUSES: readonly TaskStatus[] = [...OPEN_STATUSES, 'completed', 'budget', 'cancelled', 'failed'];
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** Longest `--max-time`: a year, so that a deadline stays a sensible date. */
 const MAX_TIME_MS = 366 * 86_400_000;
@@ -34,12 +37,21 @@ export function parseDuration(flag: string): (value: string) => number {
   };
 }
 
-export function parseOneOf<T extends string>(flag: string, words: readonly T[]): (value: string) => T {
-  return (value) => {
+/** A function that reads a flag's or an argument's value, and the words that it takes, which completion offers. */
+export interface ReadsWords<T> {
+  (value: string): T;
+  words: readonly string[];
+  /** Several of them, with commas in between. */
+  list?: boolean;
+}
+
+export function parseOneOf<T extends string>(flag: string, words: readonly T[]): ReadsWords<T> {
+  const read = (value: string): T => {
     const found = words.find((word) => word === value);
     if (found !== undefined) return found;
     throw badFlag(`${flag} takes one of ${words.join(', ')}, not "${value}".${didYouMean(value, words)}`);
   };
+  return Object.assign(read, { words });
 }
 
 /** A task's id or a beginning of it. */
@@ -64,6 +76,8 @@ export function parseApprovals(value: string, before?: Approval[]): Approval[] {
   });
   return [...new Set([...(before ?? DEFAULT_APPROVALS), ...known])];
 }
+parseApprovals.words = [...APPROVALS, 'none'] as const;
+parseApprovals.list = true;
 
 function didYouMean(value: string, words: readonly string[]): string {
   const near = nearest(value.toLowerCase(), words);

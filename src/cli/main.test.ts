@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { said, TASK, type TestHome, testHome, testIo, USAGE } from '../../test/support/cli.js';
+import { startFakeModel } from '../fake-model/index.js';
 import { packageRoot } from '../service/package.js';
 import type { Io } from './io.js';
 import { main } from './main.js';
@@ -45,6 +46,7 @@ describe('wrong usage', () => {
     [['attach'], 'task'],
     [['show', ' '], 'The task id is empty'],
     [['answer', TASK], 'no answer'],
+    [['completion', 'tcsh'], 'bash, zsh, fish'],
     [['frobnicate'], 'frobnicate'],
     [[], 'no command'],
   ];
@@ -117,6 +119,7 @@ describe('help', () => {
       'show',
       'worker',
       'doctor',
+      'completion',
     ]) {
       expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
     }
@@ -238,7 +241,7 @@ describe('log', () => {
 describe('doctor', () => {
   it('reports what is there, starts nothing and shows no key', async () => {
     const env = { ANTHROPIC_API_KEY: 'key-0123456789', ANTHROPIC_BASE_URL: 'https://user:secret@models.example/api' };
-    const { code, lines, out } = await longhaul(['doctor', '--json'], { env });
+    const { code, lines, out } = await longhaul(['doctor', '--json', '--offline'], { env });
     expect(code).toBe(0);
     expect(lines()[0]).toMatchObject({
       v: 1,
@@ -246,8 +249,25 @@ describe('doctor', () => {
       temporal: { address: null, reachable: false, embedded: true },
       journal: { id: home.journal.id.id, ok: true },
       provider: { configured: true, baseUrl: 'https://models.example/api' },
+      ok: true,
     });
+    const rows = lines()[0]?.rows as { name: string; state: string; found: string }[];
+    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['Node', 'git', 'journal', 'keys']));
+    expect(rows.map(({ name }) => name)).not.toContain('model');
     expect(out).not.toMatch(/key-0123456789|secret/);
+  });
+
+  it('asks the provider, and ends with 1 when something is broken', async () => {
+    const model = await startFakeModel({ apiKey: 'right-key' });
+    const ask = (key: string) =>
+      longhaul(['doctor'], { env: { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: key } });
+    const [right, wrong] = [await ask('right-key'), await ask('wrong-key')];
+    await model.close();
+    expect([right.code, wrong.code]).toEqual([0, 1]);
+    expect(right.out).toMatch(/^✓ model .* answers and takes the key$/m);
+    expect(wrong.out).toMatch(/^✗ model .* refuses the key \(401\)$/m);
+    expect(wrong.out).toMatch(/^ +→ Set ANTHROPIC_API_KEY/m);
+    expect(wrong.out).not.toContain('wrong-key');
   });
 
   it('makes no journal where there is none', async () => {
@@ -259,11 +279,17 @@ describe('doctor', () => {
 describe('what goes wrong', () => {
   it('ends with 5 when Temporal cannot be reached, which doctor says too', async () => {
     const env = { TEMPORAL_ADDRESS: '127.0.0.1:1', ANTHROPIC_API_KEY: 'k' };
-    const [run, doctor] = await Promise.all([longhaul(['run', 'x'], { env }), longhaul(['doctor', '--json'], { env })]);
+    const [run, doctor] = await Promise.all([
+      longhaul(['run', 'x'], { env }),
+      longhaul(['doctor', '--json', '--offline'], { env }),
+    ]);
     expect([run.code, doctor.code]).toEqual([5, 1]);
     expect(run.err).toContain('docs/errors/temporal-unreachable.md');
     const temporal = { address: '127.0.0.1:1', embedded: false, reachable: false };
-    expect(doctor.lines()[0]).toMatchObject({ temporal, problems: [expect.stringContaining('127.0.0.1:1')] });
+    expect(doctor.lines()[0]).toMatchObject({
+      temporal,
+      problems: expect.arrayContaining([expect.stringMatching(/^Temporal server: 127\.0\.0\.1:1 cannot be reached/)]),
+    });
   });
 
   it('shows the stack of something unexpected only when debugging', async () => {

@@ -12,10 +12,17 @@ import {
   parseStatus,
   parseTask,
   ROLES,
+  SHELLS,
 } from './flags.js';
 import { commandHelp, helpWidth, programHelp } from './help.js';
 import type { Io } from './io.js';
 import { nearest } from './typos.js';
+
+const HOW_TO_COMPLETE = `
+To use it in every shell, add one line:
+  bash  source <(longhaul completion bash)   to ~/.bashrc
+  zsh   source <(longhaul completion zsh)    to ~/.zshrc, below compinit
+  fish  longhaul completion fish | source    to ~/.config/fish/config.fish`;
 
 /** Commands that decide for people, `profile save` and `profile remove` among them. */
 const FOR_PEOPLE = ['answer', 'send', 'abort', 'save', 'remove'];
@@ -133,6 +140,19 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .description('see a small project repaired by a scripted model; needs no key')
     .allowExcessArguments(false)
     .action(async () => done(await (await import('./demo.js')).demo([], io)));
+  command('completion', 'print what makes a shell complete commands, flags and task ids')
+    .argument('<shell>', 'bash, zsh or fish', parseOneOf('completion', SHELLS))
+    .addHelpText('after', HOW_TO_COMPLETE)
+    .action(async (shell, flags) =>
+      done((await import('./completion.js')).completionCommand(io, shell, flags.json === true)),
+    );
+  program
+    .command('__complete', { hidden: true })
+    .argument('<shell>', 'who asks', parseOneOf('__complete', SHELLS))
+    .argument('[words...]', 'of the command line, up to the one to complete')
+    .action(async (shell, words) =>
+      done(await (await import('./completion.js')).completeCommand(io, home, program, shell, words)),
+    );
   return program;
 }
 

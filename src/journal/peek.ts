@@ -14,7 +14,7 @@ export interface Peek {
  */
 export function peek(path: string): Peek {
   // without a -wal file nobody has it open, and SQLite need not make one to read it
-  const mode = existsSync(`${path}-wal`) ? 'mode=ro' : 'immutable=1';
+  const mode = existsSync(`${path}-wal`) ? 'mode=ro' : 'mode=ro&immutable=1';
   const db = new Libsql(`file:${encodeURI(path).replaceAll('#', '%23').replaceAll('?', '%3f')}?${mode}`);
   return {
     all: <Row>(query: string, ...values: (string | number)[]) => db.prepare(query).all(...values) as Row[],

@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import Libsql from 'libsql';
 import { onTestFinished } from 'vitest';
 import type { PreparedCall } from '../../src/domain/calls.js';
 import type { SayEvent } from '../../src/domain/events.js';
 import { callKey } from '../../src/domain/ids.js';
 import type { Journal, Reservation, UsageRow } from '../../src/journal/journal.js';
 import { type OpenOptions, openJournal } from '../../src/journal/open.js';
+import { homePaths } from '../../src/settings/paths.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -26,6 +28,16 @@ export async function testJournal(options: Partial<OpenOptions> = {}): Promise<J
   const journal = await openJournal({ home: options.home ?? (await tempHome()), ...options });
   onTestFinished(() => journal.close());
   return journal;
+}
+
+/** A home with a copy of another one's journal, in one file that no connection of this process has ever seen. */
+export async function copiedJournal(source: string): Promise<string> {
+  const raw = new Libsql(homePaths(source).journal);
+  raw.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  raw.close();
+  const home = await tempHome();
+  await copyFile(homePaths(source).journal, homePaths(home).journal);
+  return home;
 }
 
 export function taskOf(task: string) {

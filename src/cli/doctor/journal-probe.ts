@@ -42,7 +42,7 @@ async function facts(db: Peek, version: number, blobs: string): Promise<JournalF
     ...bare(version, version),
     id: identity?.id ?? null,
     tasks: db.all('SELECT server, status, count(*) AS count FROM task GROUP BY server, status ORDER BY status'),
-    leases: db.all('SELECT host, queue, server, pid, until FROM lease ORDER BY host'),
+    leases: db.all('SELECT * FROM lease ORDER BY host, pid'),
     blobs: await lookAtBlobs(db, blobs),
   };
 }

@@ -21,12 +21,14 @@ export async function lookAtModel(env: NodeJS.ProcessEnv, answerMs = ANSWER_MS):
   const profile = settingsInUse(env);
   if (!isUsable(profile) || !sendable(profile)) return undefined;
   const address = profile.baseURL ?? DEFAULT_ADDRESS;
-  const unusedProxy = proxyNotUsed(address, env);
+  const proxy = proxyFor(address, env);
+  const reached = await reachProvider(profile, answerMs);
+  const atProxy = proxy?.used && !reached.answered && mentions(reached.detail, env[proxy.variable] ?? '');
   return {
     address,
     withKey: profile.apiKey !== undefined || profile.authToken !== undefined,
-    ...(unusedProxy !== undefined && { unusedProxy }),
-    reached: await reachProvider(profile, answerMs),
+    ...(proxy && !proxy.used && { unusedProxy: proxy.variable }),
+    reached: atProxy ? { ...reached, why: 'proxy' } : reached,
   };
 }
 
@@ -41,8 +43,17 @@ function sendable(profile: Profile): boolean {
 }
 
 /** Node uses the variables for proxies only when told to, and from 22.21 and 24.5 on. */
-function proxyNotUsed(address: string, env: NodeJS.ProcessEnv): string | undefined {
-  if (env.NODE_USE_ENV_PROXY || /--use-env-proxy/.test(env.NODE_OPTIONS ?? '')) return undefined;
+function proxyFor(address: string, env: NodeJS.ProcessEnv): { variable: string; used: boolean } | undefined {
   const wanted = new URL(address).protocol === 'https:' ? /^(https|all)_proxy$/i : /^(http|all)_proxy$/i;
-  return Object.keys(env).find((name) => wanted.test(name) && env[name]?.trim());
+  const variable = Object.keys(env).find((name) => wanted.test(name) && env[name]?.trim());
+  if (variable === undefined) return undefined;
+  const used = env.NODE_USE_ENV_PROXY === '1' || /--use-env-proxy/.test(env.NODE_OPTIONS ?? '');
+  return { variable, used };
+}
+
+/** Whether an error is about the proxy itself: it names its host, or its port. */
+function mentions(error: string, proxy: string): boolean {
+  if (!URL.canParse(proxy)) return false;
+  const { hostname, port } = new URL(proxy);
+  return error.includes(hostname) || (port !== '' && error.endsWith(`:${port}`));
 }

@@ -34,7 +34,7 @@ const WHY: Readonly<Record<Unreached, { text: string; next: string }>> = {
   },
   timeout: { text: 'it does not answer', next: ADDRESS_NEXT },
   proxy: {
-    text: 'the proxy in between does not let the request through',
+    text: 'the request does not get through the proxy',
     next: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and the user and password in them.',
   },
   other: { text: 'no connection to it lasts', next: ADDRESS_NEXT },
@@ -69,8 +69,6 @@ function byStatus(
           'Take the /v1 off ANTHROPIC_BASE_URL: requests add it.',
         );
       return ok(`${shown} answers; it has no list of models (${status})`);
-    case 407:
-      return bad(`the proxy before ${shown} wants a user and password (407)`, WHY.proxy.next);
     case 429:
     case 529:
       return warn(`${shown} is reached, and has too much to do (${status})`, 'Tasks wait and try again by themselves.');

@@ -37,7 +37,8 @@ export type ServerLook =
   | { state: 'unreachable'; target: TemporalTarget; why: string; code?: number }
   | { state: 'reachable'; target: TemporalTarget; temporal: TemporalConnection };
 
-export async function lookAtServer({ home, env }: Caller): Promise<ServerLook> {
+/** @param connectMs limit for a server that is silent */
+export async function lookAtServer({ home, env }: Caller, connectMs = CONNECT_MS): Promise<ServerLook> {
   const options = { home, env, start: false };
   let target: TemporalTarget;
   try {
@@ -47,8 +48,8 @@ export async function lookAtServer({ home, env }: Caller): Promise<ServerLook> {
     return err.slug === 'temporal-unreachable' ? { state: 'down' } : { state: 'misnamed', problem: err };
   }
   try {
-    const late = sleep(CONNECT_MS, undefined, { ref: false }).then(() => {
-      throw new Error(`nothing answered within ${CONNECT_MS / 1000} s`);
+    const late = sleep(connectMs, undefined, { ref: false }).then(() => {
+      throw new Error(`nothing answered within ${connectMs / 1000} s`);
     });
     return { state: 'reachable', target, temporal: await Promise.race([connectTemporal(options), late]) };
   } catch (err) {

@@ -1,0 +1,236 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../../../test/support/temporal.js';
+import { LOCAL_SERVER } from '../../journal/journal.js';
+import { acquireLock } from '../../service/lock.js';
+import { processRef } from '../../service/processes.js';
+import type { ServiceState } from '../../service/service.js';
+import { homePaths } from '../../settings/paths.js';
+import { beginExamination } from './examination.js';
+import { searchAttributesCheck } from './search-attributes.js';
+import { serviceCheck, serviceFinding } from './service.js';
+import { lookAtServer, lookAtService, type ServiceLook } from './temporal-look.js';
+import { temporalServerFinding } from './temporal-server.js';
+import { workersFinding } from './workers.js';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'longhaul-doctor-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const running: ServiceState = {
+  pid: process.pid,
+  address: '127.0.0.1:7233',
+  namespace: 'default',
+  ui: 'http://127.0.0.1:8233',
+  version: '0.1.0',
+  started: Date.parse('2026-01-02T03:04:05Z'),
+  temporalPid: process.pid,
+  workerPid: process.pid,
+};
+
+describe('with a server', () => {
+  let server: TestServer;
+  let connection: Connection;
+  beforeAll(async () => {
+    server = await startTestServer();
+    connection = await Connection.connect({ address: server.address });
+  });
+  afterAll(async () => {
+    await connection.close();
+    await server.stop();
+  });
+
+  const named = (namespace: string) => ({ TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: namespace });
+  const attributes = async (namespace: string) => {
+    const exam = beginExamination({ home, env: named(namespace) });
+    const finding = await searchAttributesCheck.look(exam);
+    await exam.close();
+    return finding;
+  };
+  const register = async (namespace: string) => {
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as unknown as Long },
+    });
+    return namespace;
+  };
+
+  it('a named one is well when it answers and has the namespace', async () => {
+    const look = await lookAtServer({ home, env: named(server.namespace) });
+    expect(temporalServerFinding(look)).toEqual({
+      state: 'ok',
+      found: `${server.address}, namespace default (named by the environment)`,
+    });
+    if (look.state === 'reachable') await look.temporal.close();
+  });
+
+  it('it is broken without the namespace, and the text says how to make it', async () => {
+    const finding = temporalServerFinding(await lookAtServer({ home, env: named('nowhere') }));
+    expect(finding).toMatchObject({ state: 'bad', found: `${server.address} answers, but has no namespace nowhere` });
+    expect(finding.next).toContain(`namespace create --namespace nowhere --address ${server.address}`);
+  });
+
+  it('search attributes are well when all are there', async () => {
+    expect(await attributes(server.namespace)).toEqual({
+      state: 'ok',
+      found: 'LonghaulStatus, LonghaulAsk, LonghaulWaitingSince',
+    });
+  });
+
+  it('they deserve a look when some are missing, and are broken when one has another type', async () => {
+    const namespace = await register('bare');
+    // a namespace is known to all parts of the server only after a moment
+    await expect.poll(() => attributes(namespace), { timeout: 20_000 }).toMatchObject({ state: 'warn' });
+    const missing = await attributes(namespace);
+    expect(missing?.found).toContain('missing: LonghaulStatus, LonghaulAsk, LonghaulWaitingSince');
+    expect(missing?.next).toContain('--namespace bare --name LonghaulStatus --type Keyword');
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { LonghaulAsk: 3 } });
+    await expect
+      .poll(() => attributes(namespace), { timeout: 20_000 })
+      .toMatchObject({ state: 'bad', found: expect.stringMatching(/LonghaulAsk \(Keyword is needed\); missing: /) });
+  });
+
+  it('they are not looked at where no server is reached', async () => {
+    expect(await searchAttributesCheck.look(beginExamination({ home, env: {} }))).toBeUndefined();
+  });
+});
+
+describe('Temporal server', () => {
+  const finding = async (env: NodeJS.ProcessEnv, ms?: number) =>
+    temporalServerFinding(await lookAtServer({ home, env }, ms));
+
+  it('is well when none is named and the service rests', async () => {
+    expect(await finding({})).toMatchObject({ state: 'ok', found: expect.stringContaining('not running') });
+  });
+
+  it('is broken when nothing listens, nothing answers, or the settings cannot be used', async () => {
+    const closed = await finding({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect(closed).toMatchObject({ state: 'bad', found: expect.stringMatching(/127\.0\.0\.1:1 cannot.*refused/) });
+    const silent = await new Promise<Server>((done) => {
+      const server = createServer(() => undefined).listen(0, '127.0.0.1', () => done(server));
+    });
+    const { port } = silent.address() as { port: number };
+    expect((await finding({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` }, 500)).found).toContain(
+      'nothing answered within 0.5 s',
+    );
+    silent.close();
+    const misnamed = await finding({ TEMPORAL_CONFIG_FILE: join(home, 'absent.toml') });
+    expect(misnamed).toMatchObject({ state: 'bad', found: expect.stringContaining('absent.toml') });
+    const target = { address: 'cloud.example:7233', namespace: 'n', embedded: false, options: {} };
+    const refused = temporalServerFinding({ state: 'unreachable', target, why: 'no', code: 16 });
+    expect(refused).toMatchObject({ state: 'bad', next: expect.stringContaining('TEMPORAL_API_KEY') });
+  });
+
+  it('is broken when that of the running service is gone', async () => {
+    const lock = acquireLock(homePaths(home).serviceLock);
+    writeFileSync(homePaths(home).service, JSON.stringify({ ...running, address: '127.0.0.1:1' }));
+    expect(await finding({}, 500)).toMatchObject({ state: 'bad', next: expect.stringContaining('longhaul down') });
+    if ('release' in lock) lock.release();
+  });
+});
+
+describe('service', () => {
+  const finding = (version = '0.1.0') => serviceFinding(lookAtService(homePaths(home)), { version });
+
+  it('is well when it rests, begins, or runs this version', () => {
+    expect(finding()).toMatchObject({ state: 'ok', found: expect.stringContaining('not running') });
+    const lock = acquireLock(homePaths(home).serviceLock);
+    expect(finding()).toMatchObject({ state: 'ok', found: `starting or ending (process ${process.pid})` });
+    writeFileSync(homePaths(home).service, JSON.stringify(running));
+    expect(finding()).toMatchObject({
+      state: 'ok',
+      found: expect.stringMatching(`running \\(process ${process.pid}, version 0\\.1\\.0\\) since 2026-01-0`),
+    });
+    if ('release' in lock) lock.release();
+  });
+
+  it('deserves a look when it runs another version', () => {
+    const lock = acquireLock(homePaths(home).serviceLock);
+    writeFileSync(homePaths(home).service, JSON.stringify(running));
+    expect(finding('0.2.0')).toMatchObject({ state: 'warn', found: expect.stringContaining('this is version 0.2.0') });
+    if ('release' in lock) lock.release();
+  });
+
+  it('deserves a look when it was killed, with what it left', () => {
+    const { service, serviceChildren } = homePaths(home);
+    writeFileSync(service, JSON.stringify({ ...running, pid: 2 ** 22 + 1 }));
+    expect(finding()).toMatchObject({ state: 'warn', found: 'it was killed, and its files are still there' });
+    writeFileSync(
+      serviceChildren,
+      JSON.stringify({ worker: processRef(process.pid), temporal: { pid: 1, start: 'x' } }),
+    );
+    expect(finding().found).toBe(`it was killed, and its files and process ${process.pid} are still there`);
+  });
+
+  it('deserves a look when its last start failed', () => {
+    const failure = { at: Date.now(), slug: 'port-taken', message: 'Port 7233 is used.', next: 'Unset it.' };
+    mkdirSync(home, { recursive: true });
+    writeFileSync(homePaths(home).serviceFailure, JSON.stringify(failure));
+    expect(finding()).toMatchObject({
+      state: 'warn',
+      found: expect.stringContaining('Port 7233 is used.'),
+      next: 'Unset it.',
+    });
+  });
+
+  it('has no row where a server is named', async () => {
+    const exam = beginExamination({ home, env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+    expect(await serviceCheck.look(exam)).toBeUndefined();
+  });
+});
+
+describe('workers', () => {
+  const now = 1_000_000;
+  const lease = { host: 'h', role: 'all' as const, queue: 'q', server: LOCAL_SERVER, pid: process.pid, until: now + 1 };
+  const open = [{ server: LOCAL_SERVER, status: 'running' as const, count: 2 }];
+  const up: ServiceLook = { state: 'running', service: running };
+  const finding = (
+    service: ServiceLook,
+    more: { leases?: (typeof lease)[]; tasks?: typeof open },
+    server = LOCAL_SERVER,
+  ) => workersFinding(server, service, { leases: [], tasks: [], ...more }, '/home/logs', now);
+
+  it('are well when one lives, or none is needed', () => {
+    expect(finding(up, { leases: [lease], tasks: open })).toEqual({ state: 'ok', found: `h (process ${process.pid})` });
+    expect(finding({ state: 'down' }, {}).state).toBe('ok');
+    expect(finding({ state: 'between', pid: 1 }, { tasks: open }).state).toBe('ok');
+  });
+
+  it('deserve a look when open tasks wait for the service', () => {
+    expect(finding({ state: 'down' }, { tasks: open })).toEqual({
+      state: 'warn',
+      found: 'none alive, and 2 tasks are open',
+      next: 'Start the service with `longhaul up`, and they go on.',
+    });
+    const elsewhere = [{ ...open[0]!, server: 'other:7233/default' }];
+    expect(finding({ state: 'down' }, { tasks: elsewhere }).state).toBe('ok');
+  });
+
+  it('are broken when the service runs without one, or with one that hangs', () => {
+    expect(finding(up, { tasks: open })).toMatchObject({ state: 'bad', next: expect.stringContaining('worker.log') });
+    const hung = finding(up, { leases: [{ ...lease, until: now - 1 }], tasks: open });
+    expect(hung).toMatchObject({
+      state: 'bad',
+      found: `process ${process.pid} gives no sign of life, and 2 tasks are open`,
+    });
+    expect(finding(up, { leases: [{ ...lease, until: now - 1 }] }).state).toBe('warn');
+  });
+
+  it('of a named server are started by hand', () => {
+    const key = 'a:7233/n';
+    const tasks = [{ ...open[0]!, server: key, count: 1 }];
+    expect(finding({ state: 'down' }, { tasks }, key)).toMatchObject({
+      state: 'bad',
+      found: 'none alive, and 1 task is open',
+      next: expect.stringContaining('longhaul worker'),
+    });
+    expect(finding({ state: 'down' }, {}, key).state).toBe('warn');
+    expect(finding({ state: 'down' }, { tasks, leases: [{ ...lease, server: key }] }, key).state).toBe('ok');
+  });
+});
