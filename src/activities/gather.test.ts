@@ -93,7 +93,7 @@ describe('gather', () => {
             verdicts.push({ block, status: one });
           }
         }
-        const messages = await next(task, turn, head, { verdicts, rest: 'interrupted' });
+        const { messages } = await next(task, turn, head, { verdicts, rest: 'interrupted' });
         const [answer, results] = messages.slice(-2) as [Message, Message];
         const ids = fates.map((_, block) => toolUseId(callKey(turn, block)));
         expect(answer.content.flatMap((b) => (b.type === 'tool_use' ? [b.id] : []))).toEqual(ids);
@@ -132,7 +132,7 @@ describe('gather', () => {
     const task = await newTask();
     const thinking = { type: 'thinking', thinking: 'hm', signature: 's' } as const;
     const head = await closedTurn(task, `turn-${task}`, [thinking]);
-    const messages = await next(task, `turn-${task}`, head, { verdicts: [], rest: 'interrupted' });
+    const { messages } = await next(task, `turn-${task}`, head, { verdicts: [], rest: 'interrupted' });
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(messages[1]?.content).toEqual([{ type: 'text', text: NO_ANSWER }]);
     expect(messages[2]?.content).toHaveLength(1);

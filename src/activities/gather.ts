@@ -1,10 +1,12 @@
-import type { Message, MessageBlock, TextRef, ToolUseBlock } from '../domain/blocks.js';
+import type { Conversation, Message, MessageBlock, TextRef, ToolUseBlock } from '../domain/blocks.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { TaskEvent } from '../domain/events.js';
 import { callKey, type Head, toolUseId } from '../domain/ids.js';
 import { cut } from '../domain/text.js';
 import type { StreamInput, TurnEnd } from '../domain/turn.js';
 import type { Journal, TurnRow } from '../journal/journal.js';
+import { modelInfo } from '../model/prices.js';
+import { conversationLimit } from '../model/request.js';
 import { NO_ANSWER, noteText, noticeText, problemText, userText, verdictText } from '../prompts/notices.js';
 
 /** Characters of a message that the task log shows. */
@@ -14,18 +16,18 @@ const MAX_SHOWN = 16_000;
  * The conversation a turn is asked with. The first execution adds what the last turn left and what people said, and the
  * turn's row keeps that head; every later execution of the turn takes the head from the row, so nothing is added twice.
  */
-export async function gather(input: StreamInput, journal: Journal): Promise<{ head: Head; messages: Message[] }> {
+export async function gather(input: StreamInput, journal: Journal): Promise<{ head: Head; messages: Conversation }> {
   const row = await journal.getTurn(input.turn);
   const head = row ? row.head : await extend(input, journal);
-  return { head, messages: await journal.readConversation(head) };
+  return { head, messages: await journal.readConversation(head, conversationLimit(modelInfo(input.settings.model))) };
 }
 
 async function extend(input: StreamInput, journal: Journal): Promise<Head> {
-  let head = input.head;
+  const added: Message[] = [];
   const content: MessageBlock[] = [];
   if (input.previous) {
     const turn = await journal.getTurn(input.previous.turn);
-    head = await journal.appendMessage(input.task, head, { role: 'assistant', content: answerOf(turn) });
+    added.push({ role: 'assistant', content: answerOf(turn) });
     content.push(...(await resultsOf(turn, input.previous, journal)));
   }
   for (const notice of input.notices) content.push({ type: 'text', text: noticeText(notice) });
@@ -34,7 +36,7 @@ async function extend(input: StreamInput, journal: Journal): Promise<Head> {
   }
   await showMessages(input, journal);
   if (content.length === 0) content.push({ type: 'text', text: noticeText('go_on') });
-  return journal.appendMessage(input.task, head, { role: 'user', content });
+  return journal.appendMessages(input.task, input.head, [...added, { role: 'user', content }]);
 }
 
 /** What a person said. A reference to nothing costs the words, not the task: anybody can send one. */

@@ -10,53 +10,69 @@ const PAGE_CHARS = 262_144;
 
 export function conversationStore(ctx: Context) {
   return {
-    async appendMessage(task, parent, message) {
-      const id = contentHash([parent, message.role, message.content]);
-      const json = JSON.stringify({ role: message.role, content: message.content });
+    async appendMessages(task, parent, messages) {
+      let head = parent;
       await ctx.db.write(async (tx) => {
-        const depth = parent === null ? 0 : await depthOf(tx, parent);
-        await tx
-          .insertInto('message')
-          .values({ id, parent, task, depth: depth + 1, json })
-          .onConflict((on) => on.column('id').doNothing())
-          .execute();
+        let end = parent === null ? undefined : await placeOf(tx, parent);
+        for (const { role, content } of messages) {
+          const id = contentHash([head, role, content]);
+          const json = JSON.stringify({ role, content });
+          const place = { root: end?.root ?? id, total: (end?.total ?? 0) + json.length };
+          await tx
+            .insertInto('message')
+            .values({ id, parent: head, task, ...place, json })
+            .onConflict((on) => on.column('id').doNothing())
+            .execute();
+          head = id;
+          end = place;
+        }
       });
-      return id;
+      return head;
     },
 
-    async readConversation(head) {
+    async readConversation(head, limit = Number.POSITIVE_INFINITY) {
+      if (head === null) return { messages: [], skipped: 0 };
       const newestFirst: Message[] = [];
-      for (let next = head; next !== null; ) {
-        const id = next;
+      const { root, total } = await ctx.db.read((tx) => placeOf(tx, head));
+      let before = total;
+      for (let next: string | null = head; next !== null && total - before < limit; ) {
+        const id: string = next;
         const page = await ctx.db.read((tx) => readPage(tx, id));
-        const last = page.at(-1);
-        if (!last) throw lost(`message ${id}`);
-        for (const row of page) newestFirst.push(JSON.parse(row.json));
-        next = last.parent;
+        if (page.length === 0) throw lost(`message ${id}`);
+        for (const row of page) {
+          if (total - before >= limit) break;
+          newestFirst.push(JSON.parse(row.json));
+          before = row.total - row.json.length;
+          next = row.parent;
+        }
         if (next !== null) await new Promise(setImmediate);
       }
-      return newestFirst.reverse();
+      const messages = newestFirst.reverse();
+      if (before === 0) return { messages, skipped: 0 };
+      const [first] = await ctx.db.read((tx) => readPage(tx, root));
+      if (!first) throw lost(`message ${root}`);
+      return { messages: [JSON.parse(first.json), ...messages], skipped: before - first.total };
     },
-  } satisfies Pick<Journal, 'appendMessage' | 'readConversation'>;
+  } satisfies Pick<Journal, 'appendMessages' | 'readConversation'>;
 }
 
-async function depthOf(tx: Tx, id: string): Promise<number> {
-  const row = await tx.selectFrom('message').select('depth').where('id', '=', id).executeTakeFirst();
+async function placeOf(tx: Tx, id: string): Promise<{ root: string; total: number }> {
+  const row = await tx.selectFrom('message').select(['root', 'total']).where('id', '=', id).executeTakeFirst();
   if (!row) throw lost(`message ${id}`);
-  return row.depth;
+  return row;
 }
 
 /** Messages from `id` towards the start, newest first. */
 function readPage(tx: Tx, id: string) {
   return tx
-    .withRecursive('chain(id, parent, json, depth, n, chars)', (db) =>
+    .withRecursive('chain(id, parent, json, total, n, chars)', (db) =>
       db
         .selectFrom('message')
         .select((e) => [
           'message.id',
           'message.parent',
           'message.json',
-          'message.depth',
+          'message.total',
           e.lit(1).as('n'),
           e.fn<number>('length', ['message.json']).as('chars'),
         ])
@@ -69,7 +85,7 @@ function readPage(tx: Tx, id: string) {
               'message.id',
               'message.parent',
               'message.json',
-              'message.depth',
+              'message.total',
               e('chain.n', '+', 1).as('n'),
               e('chain.chars', '+', e.fn<number>('length', ['message.json'])).as('chars'),
             ])
@@ -78,7 +94,7 @@ function readPage(tx: Tx, id: string) {
         ),
     )
     .selectFrom('chain')
-    .select(['parent', 'json'])
-    .orderBy('depth', 'desc')
+    .select(['parent', 'json', 'total'])
+    .orderBy('total', 'desc')
     .execute();
 }
