@@ -19,6 +19,7 @@ const CLOSED = 2_000;
 export async function run(options: BenchOptions): Promise<Report> {
   const count = options.quick ? 3 : 100;
   const closed = options.quick ? 10 : CLOSED;
+  const tries = options.rounds ?? (options.quick ? 1 : 5);
   const settleMs = options.quick ? 500 : 20_000;
   const model = await startModel();
   const own = newServiceHome(model);
@@ -38,19 +39,19 @@ export async function run(options: BenchOptions): Promise<Report> {
         'journal KB',
       ];
       const idle = await look(own, 'idle, before the first task', settleMs);
-      const first = await startTask(client, own.workspace(), { turns: 1, call: ASK });
+      const first = await asking(client, own.workspace());
       await answered(client, first);
       await completed(temporal, first, 2);
       const used = await look(own, 'idle, after one task', settleMs);
-      const tasks = await inGroups(count, () => startTask(client, own.workspace(), { turns: 1, call: ASK }));
+      const tasks = await inGroups(count, () => asking(client, own.workspace()));
       for (const task of tasks) await until(async () => (await client.openAsks(task)).length === 1);
       const waiting = await look(own, `${count} tasks waiting`, settleMs);
-      const listed = await listMs(own);
+      const listed = await listMs(own, tries);
       await inGroups(count, (at) => answered(client, tasks[at]!));
       for (const task of tasks) await completed(temporal, task, 2);
       const after = await look(own, `${count} tasks answered and ended`, settleMs);
       await addClosed(own, closed);
-      const listedAll = await listMs(own);
+      const listedAll = await listMs(own, tries);
       return {
         aims: [],
         tables: [
@@ -80,6 +81,11 @@ const ASK: [string, Record<string, unknown>] = [
   'ask_followup_question',
   { question: 'Which of the two?', options: ['the first', 'the second'] },
 ];
+
+/** A task whose model asks a question, and completes it when that is answered. */
+function asking(client: TaskClient, workspace: string): Promise<string> {
+  return startTask(client, workspace, { turns: 1, call: ASK }, { yolo: false, approve: [] });
+}
 
 interface Look {
   row: Cell[];
@@ -151,9 +157,9 @@ async function addClosed({ home }: ServiceHome, count: number): Promise<void> {
   await journal.close();
 }
 
-async function listMs(own: ServiceHome): Promise<number> {
+async function listMs(own: ServiceHome, tries: number): Promise<number> {
   const times: number[] = [];
-  for (let at = 0; at < 5; at++) {
+  for (let at = 0; at < tries; at++) {
     const began = performance.now();
     await own.cli('tasks');
     times.push(performance.now() - began);

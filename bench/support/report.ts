@@ -37,7 +37,8 @@ export function check(holds: boolean, message: string): asserts holds {
 
 /** Ready to be pasted into docs/benchmarks.md. */
 export function markdown(name: string, taken: Taken, { tables, aims, notes = [] }: Report): string {
-  const parts = [`### ${name}`, tableText({ title: '', columns: ['aim', 'measured', ''], rows: aims.map(aimRow) })];
+  const parts = [`### ${name}`];
+  if (aims.length > 0) parts.push(tableText({ title: '', columns: ['aim', 'measured', ''], rows: aims.map(aimRow) }));
   for (const table of tables) parts.push(`**${table.title}**`, tableText(table));
   if (notes.length > 0) parts.push(notes.map((note) => `- ${note}`).join('\n'));
   const how = Object.entries(taken).map(([what, value]) => `${what} ${value}`);

@@ -1,13 +1,19 @@
 import type { Client } from '@temporalio/client';
 import type { TaskClient } from '../../src/client.js';
 import type { TaskResult } from '../../src/domain/outcomes.js';
+import type { ApprovalPolicy } from '../../src/domain/policy.js';
 import { YOLO } from '../../test/support/world.js';
 import { newTag, type Plan, promptOf } from './plan.js';
 import { check } from './report.js';
 
-/** Starts a task that follows the plan; nothing in it is asked for. @returns its id */
-export async function startTask(client: TaskClient, workspace: string, plan: Omit<Plan, 'tag'>): Promise<string> {
-  const { task } = await client.start({ prompt: promptOf({ tag: newTag(), ...plan }), workspace, policy: YOLO });
+/** Starts a task that follows the plan, by default one that asks for nothing. @returns its id */
+export async function startTask(
+  client: TaskClient,
+  workspace: string,
+  plan: Omit<Plan, 'tag'>,
+  policy: ApprovalPolicy = YOLO,
+): Promise<string> {
+  const { task } = await client.start({ prompt: promptOf({ tag: newTag(), ...plan }), workspace, policy });
   return task;
 }
 

@@ -65,7 +65,7 @@ describe('gather', () => {
 
   const next = async (task: string, turn: string, head: string | null, end: Omit<TurnEnd, 'turn'>) => {
     const input = inputOf(task, `${turn}-next`, { head, previous: { turn, ...end } });
-    return (await gather(input, journal)).messages;
+    return (await gather(input, journal)).conversation;
   };
 
   it('gives every call exactly one result, in order, before any text, whatever became of it', async () => {
@@ -101,7 +101,7 @@ describe('gather', () => {
             verdicts.push({ block, status: one });
           }
         }
-        const messages = await next(task, turn, head, { verdicts, rest: 'interrupted' });
+        const { messages } = await next(task, turn, head, { verdicts, rest: 'interrupted' });
         const [answer, results] = messages.slice(-2) as [Message, Message];
         const ids = fates.map((_, block) => toolUseId(callKey(turn, block)));
         expect(answer.content.flatMap((b) => (b.type === 'tool_use' ? [b.id] : []))).toEqual(ids);
@@ -129,9 +129,9 @@ describe('gather', () => {
     await ask(input);
     const later = { ...input, messages: [{ as: 'user_message' as const, text: { text: 'token-2' } }] };
     const again = await gather(later, journal);
-    expect(again).toEqual({ head: first.head, messages: first.messages, events: [] });
+    expect(again).toEqual({ head: first.head, conversation: first.conversation, events: [] });
     expect(await ask(later)).toBe(first.head);
-    expect(JSON.stringify(first.messages).split('token-1')).toHaveLength(2);
+    expect(JSON.stringify(first.conversation).split('token-1')).toHaveLength(2);
     const said = (await journal.readEvents(task, 0)).filter(
       ({ event }) => event.type === 'say' && event.say === 'user_feedback',
     );
@@ -142,7 +142,7 @@ describe('gather', () => {
     const task = await newTask();
     const thinking = { type: 'thinking', thinking: 'hm', signature: 's' } as const;
     const head = await closedTurn(task, `turn-${task}`, [thinking]);
-    const messages = await next(task, `turn-${task}`, head, { verdicts: [], rest: 'interrupted' });
+    const { messages } = await next(task, `turn-${task}`, head, { verdicts: [], rest: 'interrupted' });
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(messages[1]?.content).toEqual([{ type: 'text', text: NO_ANSWER }]);
     expect(messages[2]?.content).toHaveLength(1);

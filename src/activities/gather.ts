@@ -1,10 +1,12 @@
-import type { Message, MessageBlock, TextRef, ToolUseBlock } from '../domain/blocks.js';
+import type { Conversation, Message, MessageBlock, TextRef, ToolUseBlock } from '../domain/blocks.js';
 import { LonghaulError } from '../domain/errors.js';
 import { callKey, type Head, toolUseId } from '../domain/ids.js';
 import { cut } from '../domain/text.js';
 import type { StreamInput, TurnEnd } from '../domain/turn.js';
 import { headAfter } from '../journal/conversations.js';
 import type { Journal, NewEvent, TurnOpening, TurnRow } from '../journal/journal.js';
+import { modelInfo } from '../model/prices.js';
+import { conversationLimit } from '../model/request.js';
 import { NO_ANSWER, noteText, noticeText, problemText, userText, verdictText } from '../prompts/notices.js';
 
 /** Characters of a message that the task log shows. */
@@ -13,7 +15,7 @@ const MAX_SHOWN = 16_000;
 /** What a turn is asked with. `opening` and `events` are for the claim to store: the turn's row does not exist yet. */
 export interface Gathered {
   head: Head;
-  messages: Message[];
+  conversation: Conversation;
   opening?: TurnOpening;
   /** Messages of people that go into the request. */
   events: NewEvent[];
@@ -24,12 +26,14 @@ export interface Gathered {
  * turn's row keeps that head; every later execution of the turn takes the head from the row, so nothing is added twice.
  */
 export async function gather(input: StreamInput, journal: Journal): Promise<Gathered> {
+  const limit = conversationLimit(modelInfo(input.settings.model));
   const row = await journal.getTurn(input.turn);
-  if (row) return { head: row.head, messages: await journal.readConversation(row.head), events: [] };
+  if (row) return { head: row.head, conversation: await journal.readConversation(row.head, limit), events: [] };
   const added = await addedMessages(input, journal);
+  const { messages, skipped } = await journal.readConversation(input.head, limit);
   return {
     head: headAfter(input.head, added),
-    messages: [...(await journal.readConversation(input.head)), ...added],
+    conversation: { messages: [...messages, ...added], skipped },
     opening: { parent: input.head, messages: added },
     events: await messageEvents(input, journal),
   };

@@ -30,9 +30,9 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const { journal } = deps;
   const { task, turn, number } = input;
   const model = modelInfo(input.settings.model);
-  const { head, messages, opening, events } = await gather(input, journal);
+  const { head, conversation, opening, events } = await gather(input, journal);
   const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
-  const request = prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), messages);
+  const request = prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), conversation);
   const profile = await profileOf(deps, input.settings.profile);
   await journal.setProfile(input.task, input.settings.profile);
   if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, cost: 0 };

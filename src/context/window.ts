@@ -1,4 +1,4 @@
-import type { Message } from '../domain/blocks.js';
+import type { Conversation, Message } from '../domain/blocks.js';
 
 /** Characters a token has at least in nearly all text: an estimate on the safe side. */
 export const CHARS_PER_TOKEN = 3.5;
@@ -10,32 +10,34 @@ export const LEFT_OUT =
 /**
  * The conversation as far as it fits into `budget` tokens: the first message, which holds the task, and the newest turns.
  * Whole turns are left out, an answer with its results, and half of the budget's worth at a time: so the cut stays where
- * it is for many turns, and the provider's cache goes on finding its prefix. Depends on the conversation alone.
+ * it is for many turns, and the provider's cache goes on finding its prefix. Depends on the whole conversation's length
+ * and on what of it can fit, so the rest need not have been read.
  */
-export function fitWindow(conversation: readonly Message[], budget: number): Message[] {
-  const [first, ...rest] = conversation;
+export function fitWindow({ messages, skipped }: Conversation, budget: number): Message[] {
+  const [first, ...rest] = messages;
   if (!first) return [];
+  // The newest ones that were read may begin in the middle of a turn.
+  let at = rest[0]?.role === 'user' ? 1 : 0;
+  const sizes = rest.map(sizeOf);
   const limit = budget * CHARS_PER_TOKEN - sizeOf(first);
-  const lengths = rest.map(sizeOf);
-  let from = 0;
-  let total = 0;
-  for (const [at, size] of lengths.entries()) {
-    total += size;
-    if (total <= limit) continue;
-    // Answers stand at even places; the newest turn always stays.
-    while (total > limit / 2 && from + 2 <= at) total -= lengths[from++]! + lengths[from++]!;
-  }
-  if (from === 0) return [...conversation];
+  const total = sizes.reduce((sum, size) => sum + size, skipped);
+  if (total <= limit) return [...messages];
+  const step = Math.max(1, limit / 2);
+  const cut = Math.ceil((total - limit) / step) * step;
+  let start = skipped + (at === 1 ? sizes[0]! : 0);
+  // Answers stand at even places; the newest turn always stays.
+  while (start < cut && at + 2 < rest.length) start += sizes[at++]! + sizes[at++]!;
+  if (skipped === 0 && at === 0) return [...messages];
   const note = { type: 'text', text: LEFT_OUT } as const;
-  return [{ ...first, content: [...first.content, note] }, ...rest.slice(from)];
+  return [{ ...first, content: [...first.content, note] }, ...rest.slice(at)];
 }
 
 /** Messages never change, and a conversation is sent again and again. */
-const sizes = new WeakMap<Message, number>();
+const known = new WeakMap<Message, number>();
 
 /** Characters of a message as JSON. */
 export function sizeOf(message: Message): number {
-  const size = sizes.get(message) ?? JSON.stringify(message).length;
-  sizes.set(message, size);
+  const size = known.get(message) ?? JSON.stringify(message).length;
+  known.set(message, size);
   return size;
 }

@@ -63,6 +63,13 @@ export interface Message {
   content: MessageBlock[];
 }
 
+/** A conversation as far as it was read, oldest message first. */
+export interface Conversation {
+  messages: Message[];
+  /** Characters of JSON of the messages between the first and the second one that were not read. */
+  skipped: number;
+}
+
 export type MessageBlock =
   | TextBlock
   | ThinkingBlock

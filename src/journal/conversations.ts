@@ -3,7 +3,7 @@ import type { Head } from '../domain/ids.js';
 import type { Context, Tx } from './context.js';
 import { lost } from './errors.js';
 import type { Journal } from './journal.js';
-import { RecentConversations } from './recent-conversations.js';
+import { type KnownConversation, NEWEST, RecentConversations, type SizedMessage } from './recent-conversations.js';
 import { contentHash } from './turn-rows.js';
 
 /** A chain is read in pages of at most this many messages, and about this many characters. */
@@ -15,31 +15,36 @@ const FIRST_PAGE_MESSAGES = 4;
 export function conversationStore(ctx: Context) {
   const recent = new RecentConversations();
   return {
-    async appendMessage(task, parent, message) {
-      await ctx.db.write((tx) => storeMessages(tx, task, parent, [message]));
-      return messageId(parent, message);
+    async appendMessages(task, parent, messages) {
+      await ctx.db.write((tx) => storeMessages(tx, task, parent, messages));
+      return headAfter(parent, messages);
     },
 
-    async readConversation(head) {
-      const newestFirst: Message[] = [];
-      let chars = 0;
-      let known = recent.find(head);
-      for (let next = head, limit = FIRST_PAGE_MESSAGES; !known; limit = PAGE_MESSAGES) {
-        const id: string = next!;
-        const page = await ctx.db.read((tx) => readPage(tx, id, limit));
+    async readConversation(head, limit = Number.POSITIVE_INFINITY) {
+      const newestFirst: SizedMessage[] = [];
+      let read = 0;
+      let before = 0;
+      let next = head;
+      let known = recent.find(head, limit);
+      const enough = () => read >= limit && newestFirst.length >= NEWEST;
+      for (let size = FIRST_PAGE_MESSAGES; !known && next !== null && !enough(); size = PAGE_MESSAGES) {
+        const id: string = next;
+        const page = await ctx.db.read((tx) => readPage(tx, id, size));
         if (page.length === 0) throw lost(`message ${id}`);
-        for (const row of page) {
-          newestFirst.push(JSON.parse(row.json));
-          chars += row.json.length;
-          next = row.parent;
-          known = recent.find(next);
-          if (known) break;
+        for (const { json, parent, total } of page) {
+          newestFirst.push({ message: JSON.parse(json), chars: json.length });
+          read += json.length;
+          before = total - json.length;
+          next = parent;
+          known = recent.find(next, limit);
+          if (known || enough()) break;
         }
-        if (!known && page.length === PAGE_MESSAGES) await new Promise(setImmediate);
+        if (!known) await new Promise(setImmediate);
       }
-      return recent.extend(known, head, newestFirst.reverse(), chars);
+      const { sized, skipped } = known ?? (await ctx.db.read((tx) => beginning(tx, head, before)));
+      return recent.keep(next, head, { sized: [...sized, ...newestFirst.reverse()], skipped }, limit);
     },
-  } satisfies Pick<Journal, 'appendMessage' | 'readConversation'>;
+  } satisfies Pick<Journal, 'appendMessages' | 'readConversation'>;
 }
 
 /** The head of the conversation that `messages` make after `parent`. */
@@ -53,38 +58,48 @@ function messageId(parent: Head, { role, content }: Message): string {
 
 /** @throws LonghaulError `journal-lost` for an unknown parent */
 export async function storeMessages(tx: Tx, task: string, parent: Head, messages: readonly Message[]): Promise<void> {
-  let depth = parent === null ? 0 : await depthOf(tx, parent);
+  let end = parent === null ? undefined : await placeOf(tx, parent);
   let above = parent;
   for (const message of messages) {
     const id = messageId(above, message);
     const json = JSON.stringify({ role: message.role, content: message.content });
-    depth++;
+    const place = { root: end?.root ?? id, total: (end?.total ?? 0) + json.length };
     await tx
       .insertInto('message')
-      .values({ id, parent: above, task, depth, json })
+      .values({ id, parent: above, task, ...place, json })
       .onConflict((on) => on.column('id').doNothing())
       .execute();
     above = id;
+    end = place;
   }
 }
 
-async function depthOf(tx: Tx, id: string): Promise<number> {
-  const row = await tx.selectFrom('message').select('depth').where('id', '=', id).executeTakeFirst();
+/** The first message of a conversation, and how much of it lies between that and the place `before`. */
+async function beginning(tx: Tx, head: Head, before: number): Promise<KnownConversation> {
+  const { root } = await placeOf(tx, head ?? '');
+  const [first] = await readPage(tx, root, 1);
+  if (!first) throw lost(`message ${root}`);
+  const { json, total } = first;
+  return { sized: [{ message: JSON.parse(json), chars: json.length }], skipped: before - total };
+}
+
+async function placeOf(tx: Tx, id: string): Promise<{ root: string; total: number }> {
+  const row = await tx.selectFrom('message').select(['root', 'total']).where('id', '=', id).executeTakeFirst();
   if (!row) throw lost(`message ${id}`);
-  return row.depth;
+  return row;
 }
 
 /** Messages from `id` towards the start, newest first. */
-function readPage(tx: Tx, id: string, limit: number) {
+function readPage(tx: Tx, id: string, size: number) {
   return tx
-    .withRecursive('chain(id, parent, json, depth, n, chars)', (db) =>
+    .withRecursive('chain(id, parent, json, total, n, chars)', (db) =>
       db
         .selectFrom('message')
         .select((e) => [
           'message.id',
           'message.parent',
           'message.json',
-          'message.depth',
+          'message.total',
           e.lit(1).as('n'),
           e.fn<number>('length', ['message.json']).as('chars'),
         ])
@@ -97,16 +112,16 @@ function readPage(tx: Tx, id: string, limit: number) {
               'message.id',
               'message.parent',
               'message.json',
-              'message.depth',
+              'message.total',
               e('chain.n', '+', 1).as('n'),
               e('chain.chars', '+', e.fn<number>('length', ['message.json'])).as('chars'),
             ])
-            .where('chain.n', '<', limit)
+            .where('chain.n', '<', size)
             .where('chain.chars', '<', PAGE_CHARS),
         ),
     )
     .selectFrom('chain')
-    .select(['parent', 'json'])
-    .orderBy('depth', 'desc')
+    .select(['parent', 'json', 'total'])
+    .orderBy('total', 'desc')
     .execute();
 }

@@ -9,6 +9,9 @@ export const LOCK_TIMEOUT_MS = 30_000;
 /** Longest wait between two tries for a lock, in ms. */
 const LONGEST_WAIT_MS = 50;
 
+/** Statements kept prepared; lists of keys of different lengths make new ones without end. */
+const MAX_STATEMENTS = 200;
+
 /** After this long without a turn of the event loop, queued writes let others run, in ms. */
 const BREATH_MS = 8;
 
@@ -33,6 +36,7 @@ export class Database<Schema> {
   readonly #raw: Libsql.Database;
   readonly #kysely: Kysely<Schema>;
   readonly #lockTimeoutMs: number;
+  readonly #statements = new Map<string, Libsql.Statement>();
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #breath = performance.now();
@@ -43,7 +47,7 @@ export class Database<Schema> {
   ) {
     this.#lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
     this.#raw = explained(path, () => new Libsql(path));
-    const prepare = (text: string) => guarded(path, this.#raw, text);
+    const prepare = (text: string) => this.#prepare(text);
     this.#kysely = new Kysely<Schema>({
       dialect: new SqliteDialect({ database: { prepare, close: () => this.#raw.close() } }),
     });
@@ -180,6 +184,29 @@ export class Database<Schema> {
     this.#breath = performance.now();
   }
 
+  /** Prepared once, as long as it does not fail: one that has met a lock is left unfinished by the driver. */
+  #prepare(text: string) {
+    const statement = this.#statements.get(text) ?? whileOpen(this.path, this.#raw, () => this.#raw.prepare(text));
+    if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
+    this.#statements.set(text, statement);
+    const guarded =
+      <T>(act: (values: unknown[]) => T) =>
+      (values: readonly unknown[]) => {
+        try {
+          return whileOpen(this.path, this.#raw, () => act(bindable(values)));
+        } catch (err) {
+          this.#statements.delete(text);
+          throw err;
+        }
+      };
+    return {
+      reader: statement.reader,
+      all: guarded((values) => statement.all(values)),
+      run: guarded((values) => statement.run(values)),
+      iterate: guarded((values) => statement.iterate(values)),
+    };
+  }
+
   /** Not as a prepared statement: the driver leaves one that met a lock unfinished, and then no commit succeeds. */
   #exec(text: string): void {
     whileOpen(this.path, this.#raw, () => this.#raw.exec(text));
@@ -191,17 +218,6 @@ export class Database<Schema> {
       return row === undefined ? undefined : Object.values(row)[0];
     });
   }
-}
-
-function guarded(path: string, raw: Libsql.Database, text: string) {
-  const use = <T>(act: () => T) => whileOpen(path, raw, act);
-  const statement = use(() => raw.prepare(text));
-  return {
-    reader: statement.reader,
-    all: (values: readonly unknown[]) => use(() => statement.all(bindable(values))),
-    run: (values: readonly unknown[]) => use(() => statement.run(bindable(values))),
-    iterate: (values: readonly unknown[]) => use(() => statement.iterate(bindable(values))),
-  };
 }
 
 /** The driver ends the whole process when a closed database is used. */

@@ -1,4 +1,4 @@
-import type { AnswerBlock, BlobRef, Message, TextRef } from '../domain/blocks.js';
+import type { AnswerBlock, BlobRef, Conversation, Message, TextRef } from '../domain/blocks.js';
 import type { CallStatus, PreparedCall } from '../domain/calls.js';
 import type { Partial, StoredEvent, TaskEvent } from '../domain/events.js';
 import type { CallKey, Head, TaskId, TurnKey } from '../domain/ids.js';
@@ -242,10 +242,13 @@ export interface Journal {
   /** By value up to `INLINE_TEXT_BYTES`, else as a blob. */
   putText(text: string): Promise<TextRef>;
 
-  /** Adds a message after `parent`; the same message after the same parent is the same head. */
-  appendMessage(task: TaskId, parent: Head, message: Message): Promise<string>;
-  /** The whole conversation, oldest first. @throws LonghaulError `journal-lost` for an unknown head */
-  readConversation(head: Head): Promise<Message[]>;
+  /** Adds messages after `parent`, all or none; the same ones after the same parent are the same head. */
+  appendMessages(task: TaskId, parent: Head, messages: readonly Message[]): Promise<Head>;
+  /**
+   * The conversation; of one that is longer than `limit` characters of JSON the first message and the newest ones, at
+   * least so many characters of them and two. @throws LonghaulError `journal-lost` for an unknown head
+   */
+  readConversation(head: Head, limit?: number): Promise<Conversation>;
 
   /**
    * Claims the next attempt of a turn, in one transaction: an older attempt that is still open is retracted (its final

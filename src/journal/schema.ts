@@ -41,7 +41,16 @@ export interface JournalSchema {
     ends: string | null;
     json: string;
   };
-  message: { id: string; parent: string | null; task: string; depth: number; json: string };
+  message: {
+    id: string;
+    parent: string | null;
+    task: string;
+    /** The first message of its conversation. */
+    root: string;
+    /** UTF-16 units of `json`, of this message and all before it. */
+    total: number;
+    json: string;
+  };
   turn: {
     turn: string;
     task: string;

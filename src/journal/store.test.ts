@@ -116,26 +116,41 @@ test('short text travels by value, long text by reference', async () => {
   expect(await journal.getText({ text: ODD })).toBe(ODD);
 });
 
-test('a conversation is a chain; the same message after the same parent is the same head; branches share', async () => {
+test('a conversation is a chain; the same messages after the same parent are the same head; branches share', async () => {
   const journal = await testJournal();
-  const odd = await journal.appendMessage('t', null, user(ODD));
-  const two = await journal.appendMessage('t', odd, user('two'));
-  expect(await journal.appendMessage('t', odd, user('two'))).toBe(two);
-  const branch = await journal.appendMessage('u', odd, user('other'));
+  const odd = await journal.appendMessages('t', null, [user(ODD)]);
+  const two = await journal.appendMessages('t', odd, [user('two')]);
+  expect(await journal.appendMessages('t', odd, [user('two')])).toBe(two);
+  expect(await journal.appendMessages('t', null, [user(ODD), user('two')])).toBe(two);
+  const branch = await journal.appendMessages('u', odd, [user('other')]);
   expect(branch).not.toBe(two);
-  expect(await journal.readConversation(two)).toEqual([user(ODD), user('two')]);
-  expect(await journal.readConversation(branch)).toEqual([user(ODD), user('other')]);
-  expect(await journal.readConversation(null)).toEqual([]);
+  expect(await journal.readConversation(two)).toEqual({ messages: [user(ODD), user('two')], skipped: 0 });
+  expect(await journal.readConversation(branch)).toEqual({ messages: [user(ODD), user('other')], skipped: 0 });
+  expect(await journal.readConversation(null)).toEqual({ messages: [], skipped: 0 });
   await expect(journal.readConversation('nope')).rejects.toMatchObject({ slug: 'journal-lost' });
-  await expect(journal.appendMessage('t', 'nope', user('x'))).rejects.toMatchObject({ slug: 'journal-lost' });
+  await expect(journal.appendMessages('t', 'nope', [user('x')])).rejects.toMatchObject({ slug: 'journal-lost' });
 });
 
 test('2,000 messages come back in order', async () => {
   const journal = await testJournal();
-  let head: string | null = null;
-  for (let i = 0; i < 2000; i++) head = await journal.appendMessage('t', head, user(`${i} ${'x'.repeat(500)}`));
-  const texts = (await journal.readConversation(head)).map((message) => (message.content[0] as { text: string }).text);
-  expect(texts.map((text) => Number(text.split(' ')[0]))).toEqual(Array.from({ length: 2000 }, (_, i) => i));
+  const all = Array.from({ length: 2000 }, (_, i) => user(`${i} ${'x'.repeat(500)}`));
+  const head = await journal.appendMessages('t', null, all);
+  expect(await journal.readConversation(head)).toEqual({ messages: all, skipped: 0 });
+});
+
+test('of a long conversation the first message and the newest ones are read, and what lies between is counted', async () => {
+  const journal = await testJournal();
+  const all = Array.from({ length: 700 }, (_, i) => user(`${i} é ${'x'.repeat(i * 3)}`));
+  const head = await journal.appendMessages('t', null, all);
+  const length = (messages: unknown[]) => messages.reduce((sum: number, one) => sum + JSON.stringify(one).length, 0);
+  for (const limit of [1, 5_000, 300_000, 600_000, length(all) - 1, length(all), Number.POSITIVE_INFINITY]) {
+    const { messages, skipped } = await journal.readConversation(head, limit);
+    const newest = messages.length === 700 ? all : all.slice(-(messages.length - 1));
+    expect(messages).toEqual(messages.length === 700 ? all : [all[0], ...newest]);
+    expect(skipped).toBe(length(all) - length(messages));
+    expect(length(newest)).toBeGreaterThanOrEqual(Math.min(limit, length(all.slice(1))));
+    if (newest.length > 2) expect(length(newest.slice(1))).toBeLessThan(Math.max(limit, 1) + length(newest.slice(0, 2)));
+  }
 });
 
 test('leases run out', async () => {

@@ -9,12 +9,10 @@ import { requestEvents } from './provider.js';
 import { prepareRequest } from './request.js';
 import { Secrets } from './secrets.js';
 
-const request = prepareRequest(
-  modelInfo('claude-sonnet-5'),
-  'sys',
-  [],
-  [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }],
-);
+const request = prepareRequest(modelInfo('claude-sonnet-5'), 'sys', [], {
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }],
+  skipped: 0,
+});
 
 describe('requestEvents', () => {
   const closing: (() => void)[] = [];

@@ -12,19 +12,19 @@ const user = (text: string): Message => ({
   ],
 });
 const assistant = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
+const whole = (...messages: Message[]) => ({ messages, skipped: 0 });
 const count = (value: unknown) => JSON.stringify(value).split('cache_control').length - 1;
 
 describe('prepareRequest', () => {
   const model = modelInfo('claude-sonnet-5');
 
   it('marks the last tool, the system prompt and the last two user messages', () => {
-    const { body } = prepareRequest(model, 'sys', tools, [
-      user('1'),
-      assistant('2'),
-      user('3'),
-      assistant('4'),
-      user('5'),
-    ]);
+    const { body } = prepareRequest(
+      model,
+      'sys',
+      tools,
+      whole(user('1'), assistant('2'), user('3'), assistant('4'), user('5')),
+    );
     expect([count(body.tools?.[0]), count(body.tools?.[1]), count(body.system)]).toEqual([0, 1, 1]);
     expect(body.messages.map(count)).toEqual([0, 0, 1, 0, 1]);
     expect(body.messages[4]?.content).toMatchObject([
@@ -36,8 +36,8 @@ describe('prepareRequest', () => {
   it('begins with the same bytes when the conversation grows', () => {
     const strip = (value: unknown) => JSON.stringify(value).replaceAll(',"cache_control":{"type":"ephemeral"}', '');
     const short = [user('1'), assistant('2'), user('3')];
-    const one = prepareRequest(model, 'sys', tools, short).body;
-    const two = prepareRequest(model, 'sys', tools, [...short, assistant('4'), user('5')]).body;
+    const one = prepareRequest(model, 'sys', tools, whole(...short)).body;
+    const two = prepareRequest(model, 'sys', tools, whole(...short, assistant('4'), user('5'))).body;
     expect(strip(two.messages).startsWith(strip(one.messages).slice(0, -1))).toBe(true);
     expect(strip([two.tools, two.system])).toBe(strip([one.tools, one.system]));
   });

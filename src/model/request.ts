@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { CHARS_PER_TOKEN, fitWindow, sizeOf } from '../context/window.js';
-import type { Message, MessageBlock } from '../domain/blocks.js';
+import type { Conversation, MessageBlock } from '../domain/blocks.js';
 import type { ModelInfo } from './prices.js';
 
 /** A tool as the Messages API wants it. */
@@ -30,9 +30,9 @@ export function prepareRequest(
   model: ModelInfo,
   system: string,
   tools: readonly OfferedTool[],
-  conversation: readonly Message[],
+  conversation: Conversation,
 ): ModelRequest {
-  const maxTokens = Math.min(model.maxOutput, MAX_OUTPUT);
+  const maxTokens = outputTokens(model);
   const fixed = Math.ceil(JSON.stringify([system, tools]).length / CHARS_PER_TOKEN);
   const shown = fitWindow(conversation, model.window - maxTokens - fixed);
   const users = shown.flatMap((message, at) => (message.role === 'user' ? [at] : []));
@@ -51,6 +51,15 @@ export function prepareRequest(
   } as Anthropic.MessageCreateParamsNonStreaming;
   const chars = shown.reduce((sum, message) => sum + sizeOf(message), 0);
   return { body, betas: model.betas, inputEstimate: fixed + Math.ceil(chars / CHARS_PER_TOKEN) };
+}
+
+/** Characters of a conversation that can fit into a request at most: more need not be read. */
+export function conversationLimit(model: ModelInfo): number {
+  return (model.window - outputTokens(model)) * CHARS_PER_TOKEN;
+}
+
+function outputTokens(model: ModelInfo): number {
+  return Math.min(model.maxOutput, MAX_OUTPUT);
 }
 
 function markLast(content: readonly MessageBlock[]): unknown[] {

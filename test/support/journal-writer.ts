@@ -44,7 +44,7 @@ async function writeAnything(seed: number): Promise<void> {
 async function growConversation(to: Journal, text: string): Promise<void> {
   const row = await to.getTask(task);
   const head = row?.carried ? (JSON.parse(row.carried) as string) : null;
-  const next = await to.appendMessage(task, head, { role: 'user', content: [{ type: 'text', text }] });
+  const next = await to.appendMessages(task, head, [{ role: 'user', content: [{ type: 'text', text }] }]);
   await to.saveCarried(task, JSON.stringify(next));
 }
 
