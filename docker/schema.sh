@@ -1,14 +1,12 @@
 #!/bin/sh
 # Makes Temporal's two databases and brings their schema up to date. Where there is nothing to do, nothing is done.
+# The SQL_* variables say where the server is.
 set -eu
 
 prepare() {
-  database=$1
-  versions=/etc/temporal/schema/postgresql/v12/$2/versioned
-  set -- temporal-sql-tool --plugin postgres12 --endpoint "$POSTGRES_SEEDS" --user "$POSTGRES_USER" --database "$database"
-  "$@" create-database
-  "$@" setup-schema --version 0.0
-  "$@" update-schema --schema-dir "$versions"
+  temporal-sql-tool --database "$1" create-database
+  temporal-sql-tool --database "$1" setup-schema --version 0.0
+  temporal-sql-tool --database "$1" update-schema --schema-dir "/etc/temporal/schema/postgresql/v12/$2/versioned"
 }
 
 prepare temporal temporal

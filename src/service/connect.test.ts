@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer, type TestServer } from '../../test/support/temporal.js';
+import { uiPage } from '../cli/task-row.js';
 import { SEARCH_ATTRIBUTES } from '../devserver/flags.js';
 import { connectTemporal, namesServer, temporalTarget, workerConnection } from './connect.js';
 import { ensureSearchAttributes } from './search-attributes.js';
@@ -52,6 +53,15 @@ describe('Temporal’s standard settings', () => {
       address: 'other:1',
       options: { address: 'other:1', apiKey: 'secret' },
     });
+  });
+
+  test('the address of the UI is taken from the environment, for links', async () => {
+    const env = { HOME: home, TEMPORAL_ADDRESS: 'other:1', LONGHAUL_UI_URL: 'http://localhost:8233/' };
+    expect(await temporalTarget({ home, env })).toMatchObject({ ui: 'http://localhost:8233' });
+    expect(await uiPage(home, { ...env, TEMPORAL_NAMESPACE: 'team' }, 'abc')).toBe(
+      'http://localhost:8233/namespaces/team/workflows/abc',
+    );
+    expect(await uiPage(home, { ...env, LONGHAUL_UI_URL: ' ' }, 'abc')).toBeUndefined();
   });
 
   test('a file or profile that is not there, or cannot be read, is an error', async () => {

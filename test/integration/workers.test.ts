@@ -45,6 +45,22 @@ describe('workers', () => {
     expect(model.refused()).toEqual([]);
   });
 
+  it('a worker makes a namespace ready, and one that is not there is said to be missing', async () => {
+    const { workflowService, operatorService } = world.temporal.connection;
+    await workflowService.registerNamespace({
+      namespace: 'fresh',
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+    });
+    await world.worker({ env: { TEMPORAL_NAMESPACE: 'fresh' } });
+    const { customAttributes } = await operatorService.listSearchAttributes({ namespace: 'fresh' });
+    expect(customAttributes).toMatchObject({ LonghaulAsk: 2, LonghaulStatus: 2, LonghaulWaitingSince: 6 });
+    for (const env of [{ TEMPORAL_NAMESPACE: 'absent' }, { TEMPORAL_ADDRESS: '127.0.0.1:1' }]) {
+      const { code, err } = await world.cli(['worker'], { env });
+      expect(code).toBe(5);
+      expect(err).toMatch(/^page: .*docs\/errors\/temporal-unreachable\.md$/m);
+    }
+  });
+
   it('a killed host worker costs no turn and repeats no command', async () => {
     await world.worker({ role: 'workflow' });
     const first = await world.worker({ role: 'host', host: 'h' });
