@@ -1,12 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { said, TASK, type TestHome, testHome, testIo, USAGE } from '../../test/support/cli.js';
 import { packageRoot } from '../service/package.js';
 import type { Io } from './io.js';
 import { main } from './main.js';
+import { buildProgram } from './program.js';
+import { displayWidth } from './text.js';
 
 let home: TestHome;
 beforeEach(async () => {
@@ -30,6 +32,9 @@ it.each([
   expect(err).toMatch(/^page: .*docs\/errors\/inside-task\.md$/m);
   expect(await home.journal.readEvents(TASK, 0)).toEqual([]);
 });
+
+/** A terminal's end of so many columns. */
+const tty = (columns: number) => Object.assign(new PassThrough(), { isTTY: true, columns });
 
 describe('wrong usage', () => {
   const cases: [string[], string][] = [
@@ -78,6 +83,25 @@ describe('wrong usage', () => {
     }
   });
 
+  it('suggests the value that was probably meant', async () => {
+    expect((await longhaul(['tasks', '--status', 'wating'])).err).toContain('Did you mean waiting?');
+    expect((await longhaul(['run', 'x', '--approve', 'edits'])).err).toContain('Did you mean edit?');
+    expect((await longhaul(['run', 'x', '--on-ask', 'whatever'])).err).not.toContain('Did you mean');
+  });
+
+  it('is wrapped and coloured for a terminal only', async () => {
+    const stderr = () => Object.assign(new PassThrough(), { isTTY: true, columns: 60 });
+    const broken = stderr();
+    await longhaul(['tasks', '--status', 'wating'], { stderr: broken });
+    const lines = String(broken.read()).trimEnd().split('\n');
+    expect(lines[0]).toContain('\u001b[31merror:\u001b[0m --status takes');
+    expect(lines.slice(0, -1).every((line) => displayWidth(line) <= 60)).toBe(true);
+    expect(lines[1]).toMatch(/^ {7}\S/);
+    const plain = stderr();
+    await longhaul(['attach'], { stderr: plain, env: { NO_COLOR: '1' } });
+    expect(String(plain.read())).not.toContain('\u001b');
+  });
+
   it('suggests what is near, and never a flag that allows everything', async () => {
     const suggested = async (...argv: string[]) => /Did you mean (\S+)\?/.exec((await longhaul(argv)).err)?.[1];
     expect(await suggested('run', 'x', '--modle', 'm')).toBe('--model');
@@ -124,6 +148,23 @@ describe('help', () => {
     expect(out).toContain('130');
   });
 
+  const commands = buildProgram(testIo(), () => {}).commands.map((one) => one.name());
+
+  it.each(commands)('of %s has examples and exit codes, and fits 60 columns but for the examples', async (name) => {
+    const { out } = await longhaul([name, '--help'], { stdout: tty(60) });
+    expect(out).toMatch(new RegExp(`^Examples:\n  longhaul ${name}\\b`, 'm'));
+    expect(out).toMatch(/^Exit codes:\n {2}0 {4}\S/m);
+    const long = out.split('\n').filter((line) => displayWidth(line) > 60);
+    expect(long.filter((line) => !line.startsWith('  longhaul '))).toEqual([]);
+  });
+
+  it('gives exactly the exit codes that docs/cli.md has', async () => {
+    const docs = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
+    const documented = [...docs.matchAll(/^\| (\d+) +\|/gm)].map(([, code]) => code);
+    const { out } = await longhaul(['--help']);
+    expect([...out.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => code)).toEqual(documented);
+  });
+
   it('has every flag of run', async () => {
     const { out } = await longhaul(['run', '--help']);
     for (const flag of [
@@ -153,6 +194,18 @@ describe('tasks', () => {
     expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +running .*Fix it`));
     expect((await longhaul(['tasks', '--status', 'running'])).out).toContain(TASK);
     expect((await longhaul(['tasks', '--status', 'no_worker'])).out).not.toContain(TASK);
+  });
+
+  it.each([60, 80, 120])('fits %i columns, whatever the titles are written in', async (width) => {
+    const title = '日本語のタイトル 👨‍👩‍👧 '.repeat(20);
+    const row = { task: 'task-with-12', workspace: '/w2', model: 'm', title, input: '{}' };
+    await home.journal.createTask(row);
+    await home.log(said.status('running'));
+    for (const argv of [['tasks'], ['show', 'task-with-12']]) {
+      const { out } = await longhaul(argv, { stdout: tty(width) });
+      expect(Math.max(...out.split('\n').map(displayWidth))).toBeLessThanOrEqual(width);
+      expect(out).toContain('日本語のタ');
+    }
   });
 
   it('is one object with --json', async () => {
