@@ -1,14 +1,6 @@
-import { copyFile, rename } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CALL, said, TASK, type TestHome, type TestIo, TURN, testHome, testIo, USAGE } from '../../test/support/cli.js';
-import type { Answer } from '../domain/asks.js';
-import { LonghaulError } from '../domain/errors.js';
-import { homePaths } from '../settings/paths.js';
-import type { OnAsk } from './flags.js';
-import { follow } from './follow.js';
-import { HumanView } from './human-view.js';
-import { JsonView } from './json-view.js';
-import { StopSignals } from './signals.js';
+import { CALL, said, TASK, type TestHome, TURN, testHome, testIo, USAGE } from '../../test/support/cli.js';
+import { startFollowing, until } from '../../test/support/following.js';
 
 let home: TestHome;
 beforeEach(async () => {
@@ -16,65 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-/** What the other end does with answers and cancellation: it writes what a task would write. */
-function taskEnd(refuse?: string, away = 0) {
-  const answers: Answer[] = [];
-  let aborts = 0;
-  return {
-    answers,
-    aborted: () => aborts,
-    async answer(_task: string, answer: Answer) {
-      if (away-- > 0) throw new LonghaulError('temporal-unreachable', 'Temporal does not answer.');
-      if (refuse !== undefined && answers.length === 0) {
-        answers.push(answer);
-        throw new LonghaulError('ask-refused', refuse);
-      }
-      answers.push(answer);
-      await home.log(said.answered(answer.ask ?? '', answer.text), said.completed('done'));
-    },
-    async abort() {
-      if (away-- > 0) throw new LonghaulError('temporal-unreachable', 'Temporal does not answer.');
-      aborts++;
-      await home.log(said.ended('cancelled'));
-    },
-  };
-}
-
-interface Started {
-  io: TestIo;
-  end: ReturnType<typeof taskEnd>;
-  code: Promise<number>;
-}
-
-function start(
-  options: {
-    json?: boolean;
-    onAsk?: OnAsk | 'prompt';
-    from?: number;
-    io?: TestIo;
-    refuse?: string;
-    detachable?: boolean;
-    /** Calls that fail because the server is away. */
-    away?: number;
-    answerForMs?: number;
-    serviceRuns?: () => Promise<boolean>;
-  } = {},
-): Started {
-  const io = options.io ?? testIo();
-  const end = taskEnd(options.refuse, options.away);
-  const view = options.json ? new JsonView(io) : new HumanView(io, home.journal, { howToAnswer: true });
-  const signals = new StopSignals(io);
-  const { from = 1, onAsk = 'exit', detachable = true, answerForMs, serviceRuns } = options;
-  const optional = { ...(answerForMs === undefined ? {} : { answerForMs }), ...(serviceRuns && { serviceRuns }) };
-  const { journal } = home;
-  const code = follow({ io, journal, actions: end, view, signals, task: TASK, from, onAsk, detachable, ...optional });
-  return { io, end, code: code.finally(() => signals.dispose()) };
-}
-
-async function until(check: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !check(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(check()).toBe(true);
-}
+const start = (options: Parameters<typeof startFollowing>[1] = {}) => startFollowing(home, options);
 
 describe('JSON lines', () => {
   it('are the events in order and one outcome at the end', async () => {
@@ -290,102 +224,5 @@ describe('at a terminal', () => {
     io.stdin.write('\u0003');
     expect(await code).toBe(130);
     expect(end.aborted()).toBe(1);
-  });
-
-  it('tries an answer again while the server is away, under one id', async () => {
-    const io = terminal();
-    const { end, code } = start({ io, onAsk: 'prompt', away: 2 });
-    await home.log(said.ask('a1', 'followup'));
-    await until(() => io.text().includes('your answer > '));
-    io.stdin.write('blue\r');
-    expect(await code).toBe(0);
-    expect(end.answers.map((answer) => answer.text)).toEqual(['blue']);
-    expect(io.text().split('trying again').length).toBe(2);
-  });
-
-  it('keeps an answer that could not be sent, says how to give it later, and sends it again at Enter', async () => {
-    const io = terminal();
-    const { end, code } = start({ io, onAsk: 'prompt', away: 2, answerForMs: 500 });
-    await home.log(said.ask('a1', 'followup'));
-    await until(() => io.text().includes('your answer > '));
-    io.stdin.write("it's blue\r");
-    await until(() => io.text().includes('press Enter to send it again'));
-    expect(io.text()).toContain(`longhaul answer ${TASK} a1 'it'\\''s blue'`);
-    io.stdin.write('\r');
-    expect(await code).toBe(0);
-    expect(end.answers.map((answer) => answer.text)).toEqual(["it's blue"]);
-  });
-
-  it('says what was not sent when the person leaves', async () => {
-    const io = terminal();
-    const { code } = start({ io, onAsk: 'prompt', away: 99, answerForMs: 0 });
-    await home.log(said.ask('a1', 'command'));
-    await until(() => io.text().includes('y = do it'));
-    io.stdin.write('y, quickly\r');
-    await until(() => io.text().includes('It was not sent'));
-    io.stdin.end();
-    expect(await code).toBe(0);
-    expect(io.text()).toContain(
-      `Your answer was not sent. Send it with: longhaul answer ${TASK} a1 yes --text quickly`,
-    );
-  });
-});
-
-describe('what happens around the task', () => {
-  it('an abort is asked for again while the server is away', async () => {
-    await home.log(said.status('running'));
-    const { io, end, code } = start({ json: true, away: 1 });
-    await until(() => io.lines().length === 1);
-    io.signals.emit('SIGINT');
-    expect(await code).toBe(130);
-    expect(end.aborted()).toBe(1);
-  });
-
-  it('a default is not given while the service is stopped, and is when it is back', async () => {
-    let runs = false;
-    let looks = 0;
-    const serviceRuns = async () => {
-      looks++;
-      return runs;
-    };
-    const { end, code } = start({ onAsk: 'default', serviceRuns });
-    await home.log(said.ask('a1', 'followup', { options: ['red'] }));
-    await until(() => looks > 1);
-    expect(end.answers).toEqual([]);
-    runs = true;
-    expect(await code).toBe(0);
-    expect(end.answers).toHaveLength(1);
-  });
-
-  it('says that the service was stopped, and that it is back', async () => {
-    await home.log(said.status('running'));
-    const { io, code } = start({ serviceRuns: async () => false });
-    await until(() => io.text().includes('The service was stopped: the task goes on at the next `longhaul up`.'));
-    await home.journal.renewLease({ host: 'h', queue: 'q', pid: 1 }, 60_000);
-    await until(() => io.text().includes('Back again, after'));
-    await home.log(said.completed('done'));
-    expect(await code).toBe(0);
-  });
-
-  it('says that no worker is there, in JSON too', async () => {
-    await home.log(said.status('running'));
-    const { io, code } = start({ json: true, serviceRuns: async () => true });
-    await until(() => io.lines().some((line) => line.status === 'no_worker'));
-    expect(io.lines().at(-1)).toMatchObject({
-      type: 'status',
-      reason: expect.stringMatching(/^No worker since .*up`\)\.$/),
-    });
-    await home.log(said.completed('done'));
-    expect(await code).toBe(0);
-  });
-
-  it('ends with an error when the journal is replaced', async () => {
-    await home.log(said.status('running'));
-    const { code } = start();
-    const ended = expect(code).rejects.toMatchObject({ slug: 'journal-lost' });
-    const path = homePaths(home.home).journal;
-    await rename(path, `${path}.old`);
-    await copyFile(`${path}.old`, path);
-    await ended;
   });
 });

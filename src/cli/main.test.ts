@@ -1,13 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { said, TASK, type TestHome, testHome, testIo, USAGE } from '../../test/support/cli.js';
 import { packageRoot } from '../service/package.js';
 import type { Io } from './io.js';
 import { main } from './main.js';
-import { buildProgram } from './program.js';
 import { displayWidth } from './text.js';
 
 let home: TestHome;
@@ -122,65 +123,6 @@ describe('wrong usage', () => {
   it('a prompt file that is not text is refused', async () => {
     await writeFile(join(home.home, 'image.bin'), Buffer.from([0xff, 0xfe, 0x00, 0x80]));
     expect((await longhaul(['run', '--prompt-file', 'image.bin'])).err).toContain('not UTF-8');
-  });
-});
-
-describe('help', () => {
-  it('lists the commands and the exit codes', async () => {
-    const { code, out } = await longhaul(['--help']);
-    expect(code).toBe(0);
-    for (const name of [
-      'up',
-      'down',
-      'run',
-      'attach',
-      'log',
-      'answer',
-      'send',
-      'abort',
-      'tasks',
-      'show',
-      'worker',
-      'doctor',
-    ]) {
-      expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
-    }
-    expect(out).toContain('130');
-  });
-
-  const commands = buildProgram(testIo(), () => {}).commands.map((one) => one.name());
-
-  it.each(commands)('of %s has examples and exit codes, and fits 60 columns but for the examples', async (name) => {
-    const { out } = await longhaul([name, '--help'], { stdout: tty(60) });
-    expect(out).toMatch(new RegExp(`^Examples:\n  longhaul ${name}\\b`, 'm'));
-    expect(out).toMatch(/^Exit codes:\n {2}0 {4}\S/m);
-    const long = out.split('\n').filter((line) => displayWidth(line) > 60);
-    expect(long.filter((line) => !line.startsWith('  longhaul '))).toEqual([]);
-  });
-
-  it('gives exactly the exit codes that docs/cli.md has', async () => {
-    const docs = readFileSync(join(packageRoot, 'docs', 'cli.md'), 'utf8');
-    const documented = [...docs.matchAll(/^\| (\d+) +\|/gm)].map(([, code]) => code);
-    const { out } = await longhaul(['--help']);
-    expect([...out.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => code)).toEqual(documented);
-  });
-
-  it('has every flag of run', async () => {
-    const { out } = await longhaul(['run', '--help']);
-    for (const flag of [
-      'workspace',
-      'model',
-      'yolo',
-      'approve',
-      'max-turns',
-      'max-time',
-      'detach',
-      'json',
-      'on-ask',
-      'prompt-file',
-    ]) {
-      expect(out).toContain(`--${flag}`);
-    }
   });
 });
 
@@ -314,6 +256,22 @@ describe('what goes wrong', () => {
     expect(run.err).toContain('docs/errors/temporal-unreachable.md');
     const temporal = { address: '127.0.0.1:1', embedded: false, reachable: false };
     expect(doctor.lines()[0]).toMatchObject({ temporal, problems: [expect.stringContaining('127.0.0.1:1')] });
+  });
+
+  it('reports what nobody caught as any error, without its stack', async () => {
+    const main = pathToFileURL(join(packageRoot, 'dist', 'cli', 'main.js')).href;
+    const io = pathToFileURL(join(packageRoot, 'dist', 'cli', 'io.js')).href;
+    const program = `
+      const [{ reportUncaught }, { processIo }] = await Promise.all([import('${main}'), import('${io}')]);
+      reportUncaught(processIo(), true);
+      setTimeout(() => Promise.reject(new Error('boom')), 1);
+      setInterval(() => {}, 1000);`;
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+    expect(child.status).toBe(1);
+    expect(child.stderr).toMatch(/^error: Something unexpected went wrong: boom$/m);
+    expect(child.stderr).toMatch(/^page: .*docs\/errors\/internal\.md$/m);
+    expect(child.stderr).not.toMatch(/^ +at /m);
+    expect(JSON.parse(child.stdout)).toMatchObject({ type: 'error', slug: 'internal' });
   });
 
   it('shows the stack of something unexpected only when debugging', async () => {
