@@ -4,7 +4,7 @@ import type { Journal } from '../journal/journal.js';
 import { quoted } from './called-as.js';
 import { diffLines, shortened } from './diff-lines.js';
 import { wrap } from './flow.js';
-import { columns, type Io, painter } from './io.js';
+import { type Io, painter, textWidth } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { markdownProse, rendered } from './prose.js';
 import { dateTime } from './text.js';
@@ -63,8 +63,7 @@ function questionLines(question: string, kind: AskKind, io: Io): string[] {
       .split('\n')
       .map((line, i) => (i === 0 ? `${paint('bold', '?')} ${line}` : line));
   }
-  const width = io.stdout.isTTY ? columns(io) : Number.POSITIVE_INFINITY;
-  return wrap(`? ${question}`, width, '  ')
+  return wrap(`? ${question}`, textWidth(io), '  ')
     .split('\n')
     .map((line) => paint('bold', line));
 }

@@ -13,7 +13,8 @@ import { chooseProfile, PROFILE_VARIABLE } from '../model/named-profiles.js';
 import { longhaulHome } from '../settings/paths.js';
 import { calledAs } from './called-as.js';
 import { badFlag } from './flags.js';
-import { type Io, painter, printLine, processIo } from './io.js';
+import { wrap } from './flow.js';
+import { type Io, painter, printLine, processIo, textWidth } from './io.js';
 import { endWith, reportUncaught } from './main.js';
 import { neutralise } from './neutral.js';
 import { reportError } from './report.js';
@@ -22,10 +23,10 @@ import { runCommand } from './run.js';
 const USAGE = 'Say `npm start`, or `npm start -- "PROMPT" [--workspace DIR]`.';
 const EXAMPLE = fileURLToPath(new URL('../../examples/slugify/', import.meta.url));
 const PROMPT = 'The tests of this project fail. Find out why, fix the code, and run the tests.';
-const INTRODUCTION = [
-  'The model is scripted: its answers come from examples/slugify/model.script, through a local server that speaks the',
-  'Messages API. Everything else is real: the Temporal server, the worker, the edits, the commands.',
-];
+const INTRODUCTION =
+  'The model is scripted: its answers come from examples/slugify/model.script, through a local server that speaks the ' +
+  'Messages API. Everything else is real: the Temporal server, the worker, the edits, the commands.';
+
 /** Without a terminal the first option is taken after this time. */
 const ANSWER_AFTER_MS = 3000;
 /** Folders that a copy of one's own project can do without. */
@@ -42,7 +43,7 @@ async function example(io: Io): Promise<number> {
   const paint = painter(io.colour);
   const folder = await copied(join(EXAMPLE, 'workspace'));
   printLine(io, paint('bold', 'Longhaul demo: a small project with a failing test is repaired.'));
-  for (const line of INTRODUCTION) printLine(io, line);
+  printLine(io, wrap(INTRODUCTION, Math.min(textWidth(io), 116)));
   if (!io.interactive) printLine(io, 'There is no terminal, so its question gets its first option after 3 seconds.');
   printLine(io, '');
   const before = await runTests(io, folder, 'before');

@@ -1,12 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CALL, said, TASK, type TestHome, type TestIo, TURN, testHome, testIo, USAGE } from '../../test/support/cli.js';
-import type { Answer } from '../domain/asks.js';
-import { LonghaulError } from '../domain/errors.js';
-import type { OnAsk } from './flags.js';
-import { follow } from './follow.js';
-import { HumanView } from './human-view.js';
-import { JsonView } from './json-view.js';
-import { StopSignals } from './signals.js';
+import { CALL, said, TASK, type TestHome, TURN, testHome, testIo, USAGE } from '../../test/support/cli.js';
+import { startFollowing, until } from '../../test/support/following.js';
 
 let home: TestHome;
 beforeEach(async () => {
@@ -15,57 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-/** What the other end does with answers and cancellation: it writes what a task would write. */
-function taskEnd(refuse?: string) {
-  const answers: Answer[] = [];
-  let aborts = 0;
-  return {
-    answers,
-    aborted: () => aborts,
-    async answer(_task: string, answer: Answer) {
-      if (refuse !== undefined && answers.length === 0) {
-        answers.push(answer);
-        throw new LonghaulError('ask-refused', refuse);
-      }
-      answers.push(answer);
-      await home.log(said.answered(answer.ask ?? '', answer.text), said.completed('done'));
-    },
-    async abort() {
-      aborts++;
-      await home.log(said.ended('cancelled'));
-    },
-  };
-}
-
-interface Started {
-  io: TestIo;
-  end: ReturnType<typeof taskEnd>;
-  code: Promise<number>;
-}
-
-function start(
-  options: {
-    json?: boolean;
-    onAsk?: OnAsk | 'prompt';
-    from?: number;
-    io?: TestIo;
-    refuse?: string;
-    detachable?: boolean;
-  } = {},
-): Started {
-  const io = options.io ?? testIo();
-  const end = taskEnd(options.refuse);
-  const view = options.json ? new JsonView(io) : new HumanView(io, home.journal, { howToAnswer: true });
-  const signals = new StopSignals(io);
-  const { from = 1, onAsk = 'exit', detachable = true } = options;
-  const code = follow({ io, journal: home.journal, actions: end, view, signals, task: TASK, from, onAsk, detachable });
-  return { io, end, code: code.finally(() => signals.dispose()) };
-}
-
-async function until(check: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !check(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(check()).toBe(true);
-}
+const start = (options: Parameters<typeof startFollowing>[1] = {}) => startFollowing(home, options);
 
 describe('JSON lines', () => {
   it('are the events in order and one outcome at the end', async () => {

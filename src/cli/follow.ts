@@ -95,7 +95,8 @@ class Following {
       this.o.signals.handle((stop) => this.stop(stop));
       await this.watch.start();
       for (const event of this.state.open.values()) this.opened(event);
-      this.tail().catch(this.fail);
+      // a journal that was replaced fails in many ways
+      this.tail().catch((err) => this.o.journal.check().then(() => this.fail(err), this.fail));
       return await ended;
     } finally {
       for (const timer of this.timers) clearTimeout(timer);

@@ -7,7 +7,7 @@ import { askLines, closedWords } from './asking.js';
 import { CallResults } from './call-results.js';
 import { CommandOutput } from './command-output.js';
 import { wrap } from './flow.js';
-import { columns, type Io, type Paint, painter, type Style } from './io.js';
+import { columns, type Io, type Paint, painter, type Style, textWidth } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { markdownProse, rendered } from './prose.js';
 import { Screen } from './screen.js';
@@ -131,7 +131,7 @@ export class HumanView implements View {
       }
       case 'ask_closed': {
         const words = closedWords(event, this.asked.get(event.ask));
-        this.screen.line(this.paint('cyan', `  ${words}`) + this.time());
+        this.text('cyan', `  ${words}`, '  ', true);
         return;
       }
       case 'retract':
@@ -241,17 +241,13 @@ export class HumanView implements View {
 
   /** A line that has its colours, in as many lines as it needs. */
   private wrapped(text: string): void {
-    this.screen.line(wrap(text, this.width(), '  '));
-  }
-
-  private width(): number {
-    return this.io.stdout.isTTY ? columns(this.io) : Number.POSITIVE_INFINITY;
+    this.screen.line(wrap(text, textWidth(this.io), '  '));
   }
 
   /** As many lines as it needs; the first one may say when it happened. */
   private text(style: Style, text: string, hang: string, timed: boolean): void {
     const stamp = timed ? this.stamp() : '';
-    const [first = '', ...more] = wrap(text, this.width() - displayWidth(stamp), hang).split('\n');
+    const [first = '', ...more] = wrap(text, textWidth(this.io) - displayWidth(stamp), hang).split('\n');
     this.screen.line(this.paint(style, first) + this.paint('dim', stamp));
     for (const line of more) this.screen.line(this.paint(style, line));
   }

@@ -50,6 +50,11 @@ export function columns(io: Io): number {
   return Math.max(40, io.stdout.columns || 80);
 }
 
+/** Columns to wrap text at; without a terminal it is not wrapped. */
+export function textWidth(io: Io): number {
+  return io.stdout.isTTY ? columns(io) : Number.POSITIVE_INFINITY;
+}
+
 export function printLine(io: Io, text: string): void {
   io.stdout.write(`${text}\n`);
 }

@@ -1,13 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { said, TASK, type TestHome, testHome, testIo, USAGE } from '../../test/support/cli.js';
 import { startFakeModel } from '../fake-model/index.js';
 import { packageRoot } from '../service/package.js';
 import type { Io } from './io.js';
 import { main } from './main.js';
+import { displayWidth } from './text.js';
 
 let home: TestHome;
 beforeEach(async () => {
@@ -31,6 +34,9 @@ it.each([
   expect(err).toMatch(/^page: .*docs\/errors\/inside-task\.md$/m);
   expect(await home.journal.readEvents(TASK, 0)).toEqual([]);
 });
+
+/** A terminal's end of so many columns. */
+const tty = (columns: number) => Object.assign(new PassThrough(), { isTTY: true, columns });
 
 describe('wrong usage', () => {
   const cases: [string[], string][] = [
@@ -79,6 +85,25 @@ describe('wrong usage', () => {
     }
   });
 
+  it('suggests the value that was probably meant', async () => {
+    expect((await longhaul(['tasks', '--status', 'wating'])).err).toContain('Did you mean waiting?');
+    expect((await longhaul(['run', 'x', '--approve', 'edits'])).err).toContain('Did you mean edit?');
+    expect((await longhaul(['run', 'x', '--on-ask', 'whatever'])).err).not.toContain('Did you mean');
+  });
+
+  it('is wrapped and coloured for a terminal only', async () => {
+    const stderr = () => Object.assign(new PassThrough(), { isTTY: true, columns: 60 });
+    const broken = stderr();
+    await longhaul(['tasks', '--status', 'wating'], { stderr: broken });
+    const lines = String(broken.read()).trimEnd().split('\n');
+    expect(lines[0]).toContain('\u001b[31merror:\u001b[0m --status takes');
+    expect(lines.slice(0, -1).every((line) => displayWidth(line) <= 60)).toBe(true);
+    expect(lines[1]).toMatch(/^ {7}\S/);
+    const plain = stderr();
+    await longhaul(['attach'], { stderr: plain, env: { NO_COLOR: '1' } });
+    expect(String(plain.read())).not.toContain('\u001b');
+  });
+
   it('suggests what is near, and never a flag that allows everything', async () => {
     const suggested = async (...argv: string[]) => /Did you mean (\S+)\?/.exec((await longhaul(argv)).err)?.[1];
     expect(await suggested('run', 'x', '--modle', 'm')).toBe('--model');
@@ -102,49 +127,6 @@ describe('wrong usage', () => {
   });
 });
 
-describe('help', () => {
-  it('lists the commands and the exit codes', async () => {
-    const { code, out } = await longhaul(['--help']);
-    expect(code).toBe(0);
-    for (const name of [
-      'up',
-      'down',
-      'run',
-      'attach',
-      'log',
-      'answer',
-      'send',
-      'abort',
-      'tasks',
-      'show',
-      'worker',
-      'doctor',
-      'completion',
-    ]) {
-      expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
-    }
-    expect(out).toContain('130');
-  });
-
-  it('has every flag of run', async () => {
-    const { out } = await longhaul(['run', '--help']);
-    for (const flag of [
-      'workspace',
-      'model',
-      'yolo',
-      'approve',
-      'max-turns',
-      'max-time',
-      'detach',
-      'json',
-      'on-ask',
-      'prompt-file',
-    ]) {
-      expect(out).toContain(`--${flag}`);
-    }
-  });
-});
-
 describe('tasks', () => {
   it('shows an open task without a worker as such, and a running one as running', async () => {
     await home.log(said.status('running'));
@@ -155,6 +137,18 @@ describe('tasks', () => {
     expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +running .*Fix it`));
     expect((await longhaul(['tasks', '--status', 'running'])).out).toContain(TASK);
     expect((await longhaul(['tasks', '--status', 'no_worker'])).out).not.toContain(TASK);
+  });
+
+  it.each([60, 80, 120])('fits %i columns, whatever the titles are written in', async (width) => {
+    const title = '日本語のタイトル 👨‍👩‍👧 '.repeat(20);
+    const row = { task: 'task-with-12', workspace: '/w2', model: 'm', title, input: '{}' };
+    await home.journal.createTask(row);
+    await home.log(said.status('running'));
+    for (const argv of [['tasks'], ['show', 'task-with-12']]) {
+      const { out } = await longhaul(argv, { stdout: tty(width) });
+      expect(Math.max(...out.split('\n').map(displayWidth))).toBeLessThanOrEqual(width);
+      expect(out).toContain('日本語のタ');
+    }
   });
 
   it('is one object with --json', async () => {
@@ -290,6 +284,22 @@ describe('what goes wrong', () => {
       temporal,
       problems: expect.arrayContaining([expect.stringMatching(/^Temporal server: 127\.0\.0\.1:1 cannot be reached/)]),
     });
+  });
+
+  it('reports what nobody caught as any error, without its stack', async () => {
+    const main = pathToFileURL(join(packageRoot, 'dist', 'cli', 'main.js')).href;
+    const io = pathToFileURL(join(packageRoot, 'dist', 'cli', 'io.js')).href;
+    const program = `
+      const [{ reportUncaught }, { processIo }] = await Promise.all([import('${main}'), import('${io}')]);
+      reportUncaught(processIo(), true);
+      setTimeout(() => Promise.reject(new Error('boom')), 1);
+      setInterval(() => {}, 1000);`;
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+    expect(child.status).toBe(1);
+    expect(child.stderr).toMatch(/^error: Something unexpected went wrong: boom$/m);
+    expect(child.stderr).toMatch(/^page: .*docs\/errors\/internal\.md$/m);
+    expect(child.stderr).not.toMatch(/^ +at /m);
+    expect(JSON.parse(child.stdout)).toMatchObject({ type: 'error', slug: 'internal' });
   });
 
   it('shows the stack of something unexpected only when debugging', async () => {

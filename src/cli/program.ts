@@ -54,7 +54,10 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       outputError: () => {},
       getOutHelpWidth: () => helpWidth(io),
     })
-    .configureHelp({ subcommandTerm: (one) => `${one.name()} ${one.usage().replace(/^\[options\] ?/, '')}`.trimEnd() })
+    .configureHelp({
+      minWidthToWrap: 20,
+      subcommandTerm: (one) => `${one.name()} ${one.usage().replace(/^\[options\] ?/, '')}`.trimEnd(),
+    })
     .addHelpText('after', () => programHelp(io))
     .hook('preAction', (_program, action) => refuseInsideTask(io, action.name()));
   const command = (usage: string, about: string) =>

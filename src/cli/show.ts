@@ -5,7 +5,7 @@ import { LOCAL_SERVER, type TaskRow } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import { askLines, howToAnswer } from './asking.js';
 import { wrap } from './flow.js';
-import { columns, type Io, painter, printJson, printLine } from './io.js';
+import { type Io, painter, printJson, printLine, textWidth } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { markdownProse, rendered } from './prose.js';
 import { requireTask, uiPage } from './task-row.js';
@@ -65,8 +65,8 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
       ...(ui ? [['Temporal UI', ui]] : []),
       ...(outcome ? [['outcome', outcomeWords(outcome)]] : []),
     ];
-    const width = io.stdout.isTTY ? columns(io) : Number.POSITIVE_INFINITY;
-    for (const [name, value] of lines) printLine(io, wrap(`${`${name}:`.padEnd(13)}${value}`, width, ' '.repeat(13)));
+    for (const [name, value] of lines)
+      printLine(io, wrap(`${`${name}:`.padEnd(13)}${value}`, textWidth(io), ' '.repeat(13)));
     for (const ask of asks) {
       const lines = await askLines(ask, task, journal, {
         io,

@@ -74,10 +74,13 @@ describe('where the Temporal CLI is looked for', () => {
 
   test('without any it is fetched into the home, and found there the next time', async () => {
     const pin = { ...TEMPORAL_CLI, sha256: { [platform]: sha256(genuine) } };
-    const source = archiveSource(await serveArchive(genuine), 'temporal');
+    const seen: [number, number | undefined][] = [];
+    const source = archiveSource(await serveArchive(genuine), 'temporal', (...progress) => seen.push(progress));
     const path = await fetchBinary(pin, join(home, 'bin'), [source]);
     expect(await findTemporal({ env: { PATH: '' }, home, sources: [] })).toBe(path);
     expect(execFileSync(path, { encoding: 'utf8' })).toContain('Server 1.32.0');
+    expect(seen.at(-1)?.[0]).toBeGreaterThan(0);
+    expect(seen.every(([bytes, total]) => total === undefined || bytes <= total)).toBe(true);
   });
 
   test('when nothing gives it, the error says what was tried and what to do', async () => {

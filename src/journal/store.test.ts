@@ -149,7 +149,8 @@ test('of a long conversation the first message and the newest ones are read, and
     expect(messages).toEqual(messages.length === 700 ? all : [all[0], ...newest]);
     expect(skipped).toBe(length(all) - length(messages));
     expect(length(newest)).toBeGreaterThanOrEqual(Math.min(limit, length(all.slice(1))));
-    if (newest.length > 2) expect(length(newest.slice(1))).toBeLessThan(Math.max(limit, 1) + length(newest.slice(0, 2)));
+    if (newest.length > 2)
+      expect(length(newest.slice(1))).toBeLessThan(Math.max(limit, 1) + length(newest.slice(0, 2)));
   }
 });
 

@@ -25,7 +25,7 @@ export interface TestIo extends Io {
 }
 
 export function testIo(more: Partial<Io> = {}): TestIo {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const [stdin, stdout, stderr] = [new PassThrough(), more.stdout ?? new PassThrough(), new PassThrough()];
   const written = { out: '', err: '' };
   stdout.on('data', (chunk) => {
     written.out += String(chunk);
