@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { buildStamp, inputsHash, root } from './inputs.mjs';
@@ -11,6 +12,7 @@ const bin = join(root, 'bin', 'longhaul.js');
 const hash = inputsHash();
 compile();
 await bundleWorkflows();
+writeIdentity();
 if (existsSync(bin)) chmodSync(bin, 0o755);
 // last, so that an interrupted build is done again
 writeFileSync(buildStamp, hash);
@@ -43,4 +45,18 @@ async function bundleWorkflows() {
     console.error(err instanceof Error ? err.message : err);
     process.exit(1);
   }
+}
+
+/** Tells this build from others of the same version: a service and its callers compare it. */
+function writeIdentity() {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const files = readdirSync(dist, { recursive: true }).filter((file) => file.endsWith('.js'));
+  const hash = createHash('sha256');
+  for (const file of files.sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(dist, file)))
+      .update('\0');
+  const build = hash.digest('hex').slice(0, 12);
+  writeFileSync(join(dist, 'build.json'), `${JSON.stringify({ version, build })}\n`);
 }

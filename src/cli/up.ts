@@ -1,7 +1,14 @@
+import { serviceNotes } from '../service/differences.js';
+import { requireRunning } from '../service/health.js';
+import { packageIdentity } from '../service/package.js';
 import { down, runForeground, up } from '../service/up.js';
-import { type Io, printJson, printLine } from './io.js';
+import { withCommand } from './called-as.js';
+import { type Io, printJson, printLine, printNote } from './io.js';
 
-/** Starts the service if it is not running; with `foreground` it runs here until a signal ends it. */
+/**
+ * Starts the service if it is not running, and replaces one of an older version or another build; with `foreground` it
+ * runs here until a signal ends it.
+ */
 export async function upCommand(
   io: Io,
   home: string,
@@ -12,7 +19,10 @@ export async function upCommand(
     return 0;
   }
   const began = Date.now();
-  const state = await up({ home, env: io.env });
+  const found = await up({ home, env: io.env, replace: true, log: (line) => printNote(io, line) });
+  const { environment: _, processStart: __, ...state } = await requireRunning(home, found);
+  for (const note of serviceNotes(found, packageIdentity(), io.env))
+    printNote(io, `note:  ${withCommand(note, io.command)}`);
   if (flags.json) {
     printJson(io, { type: 'service', state: 'up', home, ...state });
     return 0;
@@ -22,7 +32,7 @@ export async function upCommand(
     `${state.started >= began ? 'The service has been started' : 'The service was running already'} (pid ${state.pid}).`,
   );
   printLine(io, `Temporal:    ${state.address}, namespace ${state.namespace}`);
-  if (state.ui) printLine(io, `Temporal UI: ${state.ui}`);
+  printLine(io, `Temporal UI: ${state.ui}`);
   printLine(io, `Home:        ${home}`);
   return 0;
 }

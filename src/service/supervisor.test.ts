@@ -27,12 +27,22 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const start = (worker = READY) => up({ home, env: { ...process.env, STUB_WORKER: worker }, serviceCommand });
+/** Both children are there. */
+type RunningState = ServiceState & { temporalPid: number; workerPid: number };
+
+const isRunning = (state: ServiceState): state is RunningState =>
+  state.temporalPid !== undefined && state.workerPid !== undefined;
+
+async function start(worker = READY): Promise<RunningState> {
+  const state = await up({ home, env: { ...process.env, STUB_WORKER: worker }, serviceCommand });
+  if (!isRunning(state)) throw new Error('a child of the service is missing');
+  return state;
+}
 
 describe('the service', () => {
   test('many callers get one; down leaves no process and no service.json', async () => {
     const states = await Promise.all(Array.from({ length: 4 }, () => start()));
-    const [first] = states as [ServiceState];
+    const [first] = states as [RunningState];
     for (const state of states) expect(state).toEqual(first);
     const refs = [first.pid, first.temporalPid, first.workerPid].map((pid) => processRef(pid));
     expect(refs.every((ref) => ref !== undefined)).toBe(true);
@@ -167,10 +177,10 @@ describe('the service', () => {
   });
 });
 
-async function changed(done: (state: ServiceState) => boolean): Promise<ServiceState> {
+async function changed(done: (state: RunningState) => boolean): Promise<RunningState> {
   for (;;) {
     const state = await readService(home);
-    if (state && done(state)) return state;
+    if (state && isRunning(state) && done(state)) return state;
     await sleep(25);
   }
 }

@@ -210,7 +210,7 @@ async function startWorker(args: string[], env: NodeJS.ProcessEnv, logFile: stri
 }
 
 /** The environment without what would lead to another server, home or provider. */
-function cleanEnv(): NodeJS.ProcessEnv {
+export function cleanEnv(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(ANTHROPIC_|TEMPORAL_|LONGHAUL_HOME|LONGHAUL_HOST|VITEST|NODE_OPTIONS)/.test(name),
   );
