@@ -102,7 +102,7 @@ describe('starting a server', () => {
     );
     try {
       await expect(start({ LONGHAUL_TEMPORAL_PORT: String(port) })).rejects.toMatchObject({ slug: 'port-taken' });
-      await expect(start({ LONGHAUL_UI_PORT: 'many' })).rejects.toMatchObject({ slug: 'bad-settings' });
+      await expect(start({ LONGHAUL_TEMPORAL_PORT: 'many' })).rejects.toMatchObject({ slug: 'bad-settings' });
       writeFileSync(paths.temporalPorts, JSON.stringify({ grpc: port, ui: port }));
       const server = await start();
       expect(server.address).not.toBe(`127.0.0.1:${port}`);

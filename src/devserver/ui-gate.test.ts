@@ -64,6 +64,7 @@ describe('the UI', () => {
 
   test('has its pages, their files, and the data of the server', async () => {
     const page = await fetch(`${ui}/namespaces/default/workflows`);
+    expect(page.status, await page.clone().text()).toBe(200);
     expect(page.headers.get('content-type')).toContain('text/html');
     const [script] = /\/_app\/immutable\/[\w./-]+\.js/.exec(await page.text()) ?? [];
     const file = await fetch(`${ui}${script}`);
@@ -109,6 +110,7 @@ describe('the UI', () => {
         pages: { port: () => Promise.reject(new Error('no pages')) },
       });
     await expect(open({ LONGHAUL_UI_PORT: String(port) })).rejects.toMatchObject({ slug: 'port-taken' });
+    await expect(open({ LONGHAUL_UI_PORT: 'many' })).rejects.toMatchObject({ slug: 'bad-settings' });
     const gate = await open({});
     expect((await fetch(gate.url)).status).toBe(502);
     await gate.close();

@@ -1,5 +1,4 @@
 import { execFile, spawn } from 'node:child_process';
-import { devNull } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type RunningChild, runningChild } from '../service/child.js';
@@ -75,12 +74,9 @@ export class UiPages {
   }
 
   private spawn(binary: string, flags: string[]): RunningChild {
-    const process = spawn(binary, flags, {
-      stdio: 'ignore',
-      detached: true,
-      // in memory it would leave a file in the home of its user
-      env: { ...withoutTemporalSettings(this.options.env), HOME: devNull },
-    });
+    // a server in memory would leave a file in the home of its user
+    const { HOME: _, ...env } = withoutTemporalSettings(this.options.env);
+    const process = spawn(binary, flags, { stdio: 'ignore', detached: true, env });
     const child = runningChild(process, 'the server of the pages');
     this.options.onSpawn?.(child);
     return child;

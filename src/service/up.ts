@@ -93,11 +93,16 @@ export async function down({ home }: { home: string }): Promise<boolean> {
   const now = leftovers(paths);
   if (!lockHolder(paths.serviceLock)) found = now;
   await endLeftovers(found);
-  if (!lockHolder(paths.serviceLock)) {
-    rmSync(paths.service, { force: true });
-    rmSync(paths.serviceChildren, { force: true });
-  }
+  if (!lockHolder(paths.serviceLock)) for (const file of [paths.service, paths.serviceChildren]) removeStale(file);
   return holder !== undefined || found.length > 0;
+}
+
+function removeStale(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // on a disk that cannot be written; who reads it looks whether its process lives
+  }
 }
 
 /** Runs the service in this process until SIGINT, SIGTERM or SIGHUP; its log also goes to stderr, or to `log`. */
