@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../domain/errors.js';
 import { homePaths } from '../settings/paths.js';
+import { processRef } from './processes.js';
 import { type ChildTrouble, isFailing, type ServiceState } from './service.js';
 import { readState } from './state.js';
 
@@ -18,12 +19,16 @@ export async function requireRunning(home: string, found: ServiceState): Promise
     state = readState(homePaths(home)) ?? state;
     const trouble = failingChild(state);
     if (trouble) throw notRunning(home, state, ...trouble);
-    if (state.workerPid !== undefined && state.temporalPid !== undefined) return state;
+    const [worker, temporal] = [lives(state.workerPid), lives(state.temporalPid)];
+    if (worker && temporal) return state;
     if (Date.now() < until) continue;
-    const missing = state.workerPid === undefined ? 'worker' : 'Temporal server';
+    const missing = worker ? 'Temporal server' : 'worker';
     throw notRunning(home, state, missing, state.workerTrouble ?? state.temporalTrouble);
   }
 }
+
+/** It may have ended a moment ago, and the service has not said so yet. */
+const lives = (pid: number | undefined): boolean => pid !== undefined && processRef(pid) !== undefined;
 
 function failingChild(state: ServiceState): [string, ChildTrouble] | undefined {
   const { temporalPid, temporalTrouble, workerPid, workerTrouble } = state;

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,8 +6,11 @@ import { Connection } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { databaseUsers } from '../devserver/server.js';
 import { homePaths } from '../settings/paths.js';
+import { serviceNotes } from './differences.js';
+import { requireRunning } from './health.js';
 import { lockHolder } from './lock.js';
-import { packageRoot } from './package.js';
+import { LOG_BYTES } from './logs.js';
+import { packageIdentity, packageRoot } from './package.js';
 import { goneWithin, isAlive, processRef } from './processes.js';
 import type { ServiceState } from './service.js';
 import { runSupervisor } from './supervisor.js';
@@ -125,6 +128,42 @@ describe('the service', () => {
     expect(databaseUsers(homePaths(home).temporalDb)).toEqual([]);
     const good = await start();
     expect(good.workerPid).toBeGreaterThan(0);
+  });
+
+  test('a worker that does not stay up is said so by state, notes and up, until it does', async () => {
+    const broken = join(home, 'broken');
+    const fails = `if (require('node:fs').existsSync(${JSON.stringify(broken)})) { console.error('no such setting'); process.exit(3); }`;
+    const first = await start(`${fails} ${READY}`);
+    expect(await requireRunning(home, first)).toEqual(first);
+    writeFileSync(broken, '');
+    process.kill(first.workerPid, 'SIGKILL');
+    await expect(requireRunning(home, first)).rejects.toMatchObject({
+      slug: 'service-failed',
+      message: expect.stringMatching(/but its worker does not[\s\S]*exit code 3[\s\S]*no such setting/) as string,
+    });
+    const failing = await readService(home);
+    expect(failing).not.toHaveProperty('workerPid');
+    expect(failing?.pid).toBe(first.pid);
+    const notes = serviceNotes(failing as ServiceState, packageIdentity(), process.env);
+    expect(notes).toEqual([expect.stringMatching(/no worker that lasts.*exit code 3/)]);
+    rmSync(broken);
+    const again = await changed(() => true);
+    expect(again.workerPid).not.toBe(first.workerPid);
+    expect(again.workerTrouble?.times).toBeGreaterThanOrEqual(3);
+  });
+
+  test('what a worker writes fast is rotated, and no line of it is missing', async () => {
+    const writes = `const { writeSync } = require('node:fs'); let n = 0;
+      setInterval(() => { for (const end = n + 20_000; n < end; n++) writeSync(1, n + '\\n'); }, 10);`;
+    await start(`${READY} ${writes}`);
+    const log = join(homePaths(home).logs, 'worker.log');
+    while (!existsSync(`${log}.2`)) await sleep(50);
+    await down({ home });
+    const sizes = readdirSync(homePaths(home).logs).map((name) => statSync(join(homePaths(home).logs, name)).size);
+    expect(Math.max(...sizes)).toBeLessThan(3 * LOG_BYTES);
+    const text = [3, 2, 1].map((n) => (existsSync(`${log}.${n}`) ? readFileSync(`${log}.${n}`, 'utf8') : '')).join('');
+    const lines = (text + readFileSync(log, 'utf8')).split('\n').slice(1, -1).map(Number);
+    expect(lines.findIndex((line, n) => line !== lines[0]! + n)).toBe(-1);
   });
 
   test('is refused where another server is named', async () => {
