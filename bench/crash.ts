@@ -111,7 +111,7 @@ async function once(bench: Bench, moment: Moment): Promise<number> {
   await moment.reached(bench, task, from);
   const before = await own.state();
   const killed = Date.now();
-  for (const victim of moment.victims) process.kill(before[`${victim}Pid`], 'SIGKILL');
+  for (const victim of moment.victims) process.kill(before[`${victim}Pid`]!, 'SIGKILL');
   const ms = await moment.recovered(bench, task, from, killed);
   await until(async () => {
     const now = await own.state();

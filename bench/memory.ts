@@ -96,7 +96,7 @@ interface Look {
 /** Lets the service settle, and says what it holds then and how busy it was meanwhile. */
 async function look(own: ServiceHome, when: string, settleMs: number): Promise<Look> {
   const { pid, temporalPid, workerPid } = await own.state();
-  const pids = [pid, temporalPid, workerPid];
+  const pids = [pid, temporalPid!, workerPid!];
   const busy = () => pids.reduce((total, one) => total + cpuMs(one), 0);
   await sleep(settleMs);
   const before = busy();

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
@@ -12,6 +13,7 @@ const hash = inputsHash();
 compile();
 keepPublicTypes();
 await bundleWorkflows();
+writeIdentity();
 if (existsSync(bin)) chmodSync(bin, 0o755);
 // last, so that an interrupted build is done again
 writeFileSync(buildStamp, hash);
@@ -74,4 +76,18 @@ function withoutThisFolder(config) {
     devtool: 'inline-nosources-source-map',
     output: { ...config.output, devtoolModuleFilenameTemplate },
   };
+}
+
+/** Tells this build from others of the same version: a service and its callers compare it. */
+function writeIdentity() {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const files = readdirSync(dist, { recursive: true }).filter((file) => file.endsWith('.js'));
+  const hash = createHash('sha256');
+  for (const file of files.sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(dist, file)))
+      .update('\0');
+  const build = hash.digest('hex').slice(0, 12);
+  writeFileSync(join(dist, 'build.json'), `${JSON.stringify({ version, build })}\n`);
 }

@@ -40,6 +40,14 @@ function refuseInsideTask(io: Io, name: string): void {
   );
 }
 
+/** Commands that use the running service; `up` says for itself what it finds. */
+const USE_SERVICE = ['run', 'attach', 'answer', 'send', 'abort'];
+
+/** What the running service is, where that is not what its caller may expect. Loaded for these commands only. */
+async function noteService(io: Io, home: string, name: string): Promise<void> {
+  if (USE_SERVICE.includes(name)) await (await import('./service-notes.js')).printServiceNotes(io, home);
+}
+
 /** What the command line does; each action returns its exit code. Heavy modules are loaded by the action that needs them. */
 export function buildProgram(io: Io, done: (code: number) => void): Command {
   const home = longhaulHome(io.env);
@@ -59,7 +67,10 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       subcommandTerm: (one) => `${one.name()} ${one.usage().replace(/^\[options\] ?/, '')}`.trimEnd(),
     })
     .addHelpText('after', () => programHelp(io))
-    .hook('preAction', (_program, action) => refuseInsideTask(io, action.name()));
+    .hook('preAction', async (_program, action) => {
+      refuseInsideTask(io, action.name());
+      await noteService(io, home, action.name());
+    });
   const command = (usage: string, about: string) =>
     program
       .command(usage)

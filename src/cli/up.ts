@@ -1,8 +1,15 @@
+import { serviceNotes } from '../service/differences.js';
+import { requireRunning } from '../service/health.js';
+import { packageIdentity } from '../service/package.js';
 import { down, runForeground, up } from '../service/up.js';
-import { type Io, printJson, printLine } from './io.js';
+import { withCommand } from './called-as.js';
+import { type Io, printJson, printLine, printNote } from './io.js';
 import { Starting } from './starting.js';
 
-/** Starts the service if it is not running; with `foreground` it runs here until a signal ends it. */
+/**
+ * Starts the service if it is not running, and replaces one of an older version or another build; with `foreground` it
+ * runs here until a signal ends it.
+ */
 export async function upCommand(
   io: Io,
   home: string,
@@ -14,7 +21,10 @@ export async function upCommand(
   }
   const began = Date.now();
   const starting = new Starting(io);
-  const state = await starting.until(up({ home, env: io.env, ...starting.reports }));
+  const found = await starting.until(up({ home, env: io.env, replace: true, ...starting.reports }));
+  const { environment: _, processStart: __, ...state } = await requireRunning(home, found);
+  for (const note of serviceNotes(found, packageIdentity(), io.env))
+    printNote(io, `note:  ${withCommand(note, io.command)}`);
   if (flags.json) {
     printJson(io, { type: 'service', state: 'up', home, ...state });
     return 0;
@@ -24,7 +34,7 @@ export async function upCommand(
     `${state.started >= began ? 'The service has been started' : 'The service was running already'} (pid ${state.pid}).`,
   );
   printLine(io, `Temporal:    ${state.address}, namespace ${state.namespace}`);
-  if (state.ui) printLine(io, `Temporal UI: ${state.ui}`);
+  printLine(io, `Temporal UI: ${state.ui}`);
   printLine(io, `Home:        ${home}`);
   return 0;
 }

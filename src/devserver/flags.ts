@@ -21,27 +21,30 @@ const DYNAMIC_CONFIG = [
   // both: a cancel reaches an activity in tens of ms, without waiting for its heartbeat
   'system.enableCancelActivityWorkerCommand=true',
   'frontend.WorkerCommandsEnabled=true',
-  // else any web page may send signals, that is, answers to asks, through the HTTP API
-  'frontend.httpAllowedHosts=["none.invalid"]',
 ];
 
-/** The command line of the development server. WAL with FULL: as fast as memory, and safe through a power loss. */
-export function serverFlags(database: string, ports: ServerPorts, optional: string[]): string[] {
-  const flags = [
-    'server',
-    'start-dev',
-    '--ip',
-    '127.0.0.1',
-    '--port',
-    String(ports.grpc),
-    '--ui-port',
-    String(ports.ui),
-  ];
+/**
+ * The command line of the development server. WAL with FULL: as fast as memory, and safe through a power loss. Its own
+ * UI is left out, as that answers to any `Host`.
+ *
+ * @param apiHost the only `Host` to which the HTTP API answers: else any web page may send signals, that is, answers to
+ * asks, through it
+ */
+export function serverFlags(database: string, ports: ServerPorts, apiHost: string): string[] {
+  const flags = ['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--log-level', 'error'];
+  flags.push('--port', String(ports.grpc), '--http-port', String(ports.http), '--metrics-port', String(ports.metrics));
   flags.push('--db-filename', database, '--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=FULL');
-  flags.push('--log-level', 'error', ...optional);
-  for (const value of DYNAMIC_CONFIG) flags.push('--dynamic-config-value', value);
+  const settings = [...DYNAMIC_CONFIG, `frontend.httpAllowedHosts=["${apiHost}"]`];
+  for (const value of settings) flags.push('--dynamic-config-value', value);
   for (const [name, type] of Object.entries(SEARCH_ATTRIBUTES)) flags.push('--search-attribute', `${name}=${type}`);
   return flags;
+}
+
+/** The command line of a server without tasks, in memory, that serves the pages of Temporal's UI. */
+export function pageServerFlags(grpc: number, ui: number, optional: string[]): string[] {
+  const flags = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(grpc), '--ui-port', String(ui)];
+  const closed = ['--dynamic-config-value', 'frontend.httpAllowedHosts=["none.invalid"]'];
+  return [...flags, ...closed, '--log-level', 'never', ...optional];
 }
 
 /** Flags that are passed when this CLI knows them. */

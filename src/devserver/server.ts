@@ -1,17 +1,15 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { closeSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { LonghaulError } from '../domain/errors.js';
 import { type RunningChild, runningChild } from '../service/child.js';
 import { fileSize, logTail, openLog } from '../service/files.js';
 import { acquireLock, type HeldLock } from '../service/lock.js';
 import { type ProcessRef, processesWithArgs, processRef } from '../service/processes.js';
 import type { HomePaths } from '../settings/paths.js';
-import { NAMESPACE, OPTIONAL_FLAGS, serverFlags } from './flags.js';
-import { choosePorts, fixedPorts, portTaken, type ServerPorts } from './ports.js';
+import { NAMESPACE, serverFlags } from './flags.js';
+import { choosePorts, isFixed, PORT_VARIABLES, portTaken, type ServerPorts } from './ports.js';
 import { prepareNamespace, waitUntilServing } from './readiness.js';
-
-const run = promisify(execFile);
 
 export interface DevServerOptions {
   /** The Temporal CLI. */
@@ -28,8 +26,13 @@ export interface DevServer extends RunningChild {
   /** `host:port` of the frontend. */
   address: string;
   namespace: string;
-  /** Address of the web UI. */
-  ui: string;
+  api: HttpApi;
+}
+
+/** The HTTP API of a server: it answers only to those who know its `Host`, which is a secret of this start. */
+export interface HttpApi {
+  port: number;
+  host: string;
 }
 
 /** ms within which a started server must answer; it takes under a second on an idle machine. */
@@ -46,14 +49,15 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   try {
     const [stranger] = databaseUsers(options.paths.temporalDb);
     if (stranger) throw databaseBusy(stranger.pid, options);
-    const flags = await optionalFlags(options.binary);
+    let refresh = false;
     for (let tries = 1; ; tries++) {
-      const ports = await choosePorts(options.paths.temporalPorts, options.env, tries > 1);
-      const outcome = await tryStart(options, ports, flags, lock);
+      const ports = await choosePorts(options.paths.temporalPorts, options.env, refresh);
+      const outcome = await tryStart(options, ports, lock);
       if (outcome.state === 'serving') return outcome.server;
       if (outcome.state === 'failed') throw outcome.error;
-      const [fixed] = fixedPorts(options.env);
-      if (fixed) throw portTaken(ports.grpc, fixed);
+      // the others are new for each start
+      refresh = outcome.output.includes(`:${ports.grpc}:`);
+      if (refresh && isFixed('grpc', options.env)) throw portTaken(ports.grpc, PORT_VARIABLES.grpc);
       if (tries === 3) throw startFailed(options, outcome.output);
     }
   } catch (err) {
@@ -80,14 +84,10 @@ type StartOutcome =
   | { state: 'port-lost'; output: string }
   | { state: 'failed'; error: unknown };
 
-async function tryStart(
-  options: DevServerOptions,
-  ports: ServerPorts,
-  flags: string[],
-  lock: HeldLock,
-): Promise<StartOutcome> {
+async function tryStart(options: DevServerOptions, ports: ServerPorts, lock: HeldLock): Promise<StartOutcome> {
   const from = fileSize(options.logFile);
-  const child = spawnServer(options, ports, flags);
+  const api = { port: ports.http, host: `${randomBytes(16).toString('hex')}.invalid` };
+  const child = spawnServer(options, serverFlags(options.paths.temporalDb, ports, api.host));
   const ref = processRef(child.pid);
   if (ref) lock.handOver(ref);
   options.onSpawn?.(child);
@@ -101,20 +101,17 @@ async function tryStart(
       return { state: 'failed', error: startFailed(options, output) };
     }
     await prepareNamespace(address);
-    return {
-      state: 'serving',
-      server: { ...child, address, namespace: NAMESPACE, ui: `http://127.0.0.1:${ports.ui}` },
-    };
+    return { state: 'serving', server: { ...child, address, namespace: NAMESPACE, api } };
   } catch (error) {
     await child.stop(2_000);
     return { state: 'failed', error };
   }
 }
 
-function spawnServer(options: DevServerOptions, ports: ServerPorts, flags: string[]): RunningChild {
+function spawnServer(options: DevServerOptions, flags: string[]): RunningChild {
   const log = openLog(options.logFile);
   try {
-    const child = spawn(options.binary, serverFlags(options.paths.temporalDb, ports, flags), {
+    const child = spawn(options.binary, flags, {
       stdio: ['ignore', log, log],
       // a group of its own: Ctrl-C in a terminal must not end it before the worker
       detached: true,
@@ -126,13 +123,8 @@ function spawnServer(options: DevServerOptions, ports: ServerPorts, flags: strin
   }
 }
 
-async function optionalFlags(binary: string): Promise<string[]> {
-  const { stdout } = await run(binary, ['server', 'start-dev', '--help'], { timeout: 20_000 });
-  return OPTIONAL_FLAGS.filter((flag) => stdout.includes(`${flag} `));
-}
-
 /** The CLI reads the same variables as its clients, and they are about other servers. */
-function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 

@@ -28,6 +28,7 @@ export const ERROR_SLUGS = [
   'provider-failed',
   'service-busy',
   'service-failed',
+  'service-version',
   'task-ambiguous',
   'task-busy',
   'task-closed',

@@ -1,4 +1,5 @@
 import { LonghaulError } from '../domain/errors.js';
+import { packageVersion } from '../service/package.js';
 
 /** The `code` of an error from the database driver, or undefined when it is something else. */
 export function sqliteCode(err: unknown): string | undefined {
@@ -52,7 +53,7 @@ export function locked(path: string, ms: number): LonghaulError {
 }
 
 export function newer(path: string, found: number, known: number): LonghaulError {
-  const message = `The journal ${path} was written by a newer Longhaul: its schema is version ${found}, this one knows ${known}.`;
+  const message = `The journal ${path} was written by a newer Longhaul: its schema is version ${found}, and this Longhaul ${packageVersion()} knows ${known}.`;
   return new LonghaulError('journal-newer', message, {
     kept: 'The file was left exactly as it is.',
     next: 'Use the newer version of Longhaul, or set LONGHAUL_HOME to another folder for this one.',

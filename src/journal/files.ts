@@ -15,6 +15,8 @@ export interface FileOptions extends DatabaseOptions {
   migrations: readonly Migration[];
   /** Makes the file when it is missing; without it that is `journal-lost`. */
   create: boolean;
+  /** Asked before the schema of an existing file is changed: false means to look again whether it is to be. */
+  mayMigrate?: (known: number, found: number) => Promise<boolean>;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function openFile<Schema>(path: string, options: FileOptions): Prom
   const accept = (version: number) => check(path, version, options.migrations.length);
   const db = await Database.open<Schema>(path, { ...options, readonly: false, accept });
   try {
-    await migrate(db, options.migrations);
+    await migrate(db, options.migrations, options.mayMigrate);
     if (!options.readonly) return db;
   } catch (err) {
     await db.close();
@@ -119,12 +121,18 @@ function check(path: string, version: number, known: number): void {
   if (version === 0) throw corrupt(path, 'it is a database, but not one of Longhaul');
 }
 
-async function migrate<Schema>(db: Database<Schema>, migrations: readonly Migration[]): Promise<void> {
-  if (db.version() === migrations.length) return;
-  await db.write(async (tx) => {
-    for (const step of migrations.slice(db.version())) await step(tx as Kysely<unknown>);
-    await sql.raw(`PRAGMA user_version = ${migrations.length}`).execute(tx);
-  });
+async function migrate<Schema>(
+  db: Database<Schema>,
+  migrations: readonly Migration[],
+  may: FileOptions['mayMigrate'] = async () => true,
+): Promise<void> {
+  while (db.version() < migrations.length) {
+    if (!(await may(migrations.length, db.version()))) continue;
+    await db.write(async (tx) => {
+      for (const step of migrations.slice(db.version())) await step(tx as Kysely<unknown>);
+      await sql.raw(`PRAGMA user_version = ${migrations.length}`).execute(tx);
+    });
+  }
 }
 
 async function syncFolder(path: string): Promise<void> {

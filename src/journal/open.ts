@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LonghaulError } from '../domain/errors.js';
+import { migrationGuard } from '../service/migration.js';
 import { type HomePaths, homePaths } from '../settings/paths.js';
 import { blobStore } from './blobs.js';
 import { callStore } from './calls.js';
@@ -8,7 +9,7 @@ import type { Context } from './context.js';
 import { conversationStore } from './conversations.js';
 import type { Database } from './database.js';
 import { corrupt, lost, lostJournal, unwritable } from './errors.js';
-import { makeFolder, openFile, removeLeftovers, setAside } from './files.js';
+import { type FileOptions, makeFolder, openFile, removeLeftovers, setAside } from './files.js';
 import type { Journal } from './journal.js';
 import { leaseStore } from './leases.js';
 import { logStore } from './log.js';
@@ -32,7 +33,8 @@ export interface OpenOptions {
 
 /**
  * Opens the journal of a home, makes it on first use, and brings its schema up to date.
- * @throws LonghaulError `journal-locked`, `journal-corrupt`, `journal-newer`, `journal-lost`, `journal-unwritable`
+ * @throws LonghaulError `journal-locked`, `journal-corrupt`, `journal-newer`, `journal-lost`, `journal-unwritable`,
+ * `service-version` when a service runs that does not know this schema
  * @example
  * const journal = await openJournal({ home: longhaulHome() });
  * console.log(await journal.listTasks());
@@ -42,6 +44,7 @@ export async function openJournal(options: OpenOptions): Promise<Journal> {
   const paths = homePaths(options.home);
   const common = options.lockTimeoutMs === undefined ? {} : { lockTimeoutMs: options.lockTimeoutMs };
   const readonly = options.readonly ?? false;
+  const mayMigrate = migrationGuard(paths);
   if (!readonly) await checkNew(paths);
   if (!readonly) await makeFolders(paths.journal, [paths.home, paths.blobs, join(paths.blobs, 'tmp')]);
   const db = await openFile<JournalSchema>(paths.journal, {
@@ -50,11 +53,12 @@ export async function openJournal(options: OpenOptions): Promise<Journal> {
     synchronous: 'full',
     create: !readonly,
     readonly,
+    mayMigrate,
   });
   try {
     const id = await readIdentity(db);
     const inode = await inodeOf(paths.journal);
-    const partials = await openPartials(paths.partials, { ...common, readonly });
+    const partials = await openPartials(paths.partials, { ...common, readonly, mayMigrate });
     return compose(inode, { id, db, partials, blobs: paths.blobs, closing: new AbortController() });
   } catch (err) {
     await db.close();
@@ -134,7 +138,7 @@ async function readIdentity(db: Database<JournalSchema>): Promise<Context['id']>
 /** Partials have no lasting value and are not synced, so a file that a power cut has damaged is replaced. */
 async function openPartials(
   path: string,
-  options: { lockTimeoutMs?: number; readonly: boolean },
+  options: Pick<FileOptions, 'lockTimeoutMs' | 'readonly' | 'mayMigrate'>,
 ): Promise<Database<PartialsSchema>> {
   const open = () =>
     openFile<PartialsSchema>(path, {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
-  copyFileSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -10,7 +9,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -41,20 +39,6 @@ export function readJson(path: string): unknown {
 export function openLog(path: string): number {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return openSync(path, 'a', 0o600);
-}
-
-/**
- * Keeps a log within `maxBytes`: what is there moves to `<path>.1` and the file starts empty.
- * It is copied and cut, not renamed: child processes hold it open for appending.
- */
-export function rotateLog(path: string, maxBytes = 10 * 1024 * 1024): void {
-  try {
-    if (statSync(path).size <= maxBytes) return;
-    copyFileSync(path, `${path}.1`);
-    truncateSync(path, 0);
-  } catch (err) {
-    if ((err as NodeJS.ErrnoException).code !== 'ENOENT') throw err;
-  }
 }
 
 /** Size of a file in bytes, 0 when it is missing. */

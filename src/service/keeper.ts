@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningChild } from './child.js';
+import { type ChildTrouble, LASTING_MS } from './service.js';
 
-/** ms between a death and the next start: doubled each time, from the first again after a life of `FORGIVEN`. */
-const BACKOFF = { first: 200, most: 5_000, forgivenAfter: 30_000 } as const;
+/** ms between a death and the next start: doubled each time, from the first again after a life that lasted. */
+const BACKOFF = { first: 200, most: 5_000 } as const;
 
 export interface KeeperOptions<T extends RunningChild> {
   /** For the log: `Temporal server`, `worker`. */
@@ -13,6 +14,8 @@ export interface KeeperOptions<T extends RunningChild> {
   onSpawn(child: RunningChild): void;
   /** Called after each start that went well. */
   onReady(child: T): void;
+  /** Called when it has ended, or a start after the first has failed; not when it is stopped. */
+  onDown(trouble: ChildTrouble): void;
   log(line: string): void;
 }
 
@@ -21,6 +24,7 @@ export class Keeper<T extends RunningChild> {
   private readonly stopping = new AbortController();
   private process: RunningChild | undefined;
   private delay: number = BACKOFF.first;
+  private shortLives = 0;
   private loop: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: KeeperOptions<T>) {}
@@ -73,15 +77,26 @@ export class Keeper<T extends RunningChild> {
         const how = await child.exited;
         if (this.stopping.signal.aborted) return;
         this.options.log(`${this.options.title} (process ${child.pid}) ended: ${how}; starting it again`);
-        if (Date.now() - began > BACKOFF.forgivenAfter) this.delay = BACKOFF.first;
+        if (Date.now() - began > LASTING_MS) {
+          this.delay = BACKOFF.first;
+          this.shortLives = 0;
+        }
+        this.down(`The ${this.options.title} ended: ${how}.`);
       }
       await this.pause();
       child = await this.start().catch((err) => {
-        if (!this.stopping.signal.aborted) this.options.log(`${this.options.title} did not start: ${text(err)}`);
+        if (this.stopping.signal.aborted) return undefined;
+        this.options.log(`${this.options.title} did not start: ${text(err)}`);
+        this.down(text(err));
         return undefined;
       });
     }
     await child?.exited;
+  }
+
+  private down(message: string): void {
+    this.shortLives++;
+    this.options.onDown({ at: Date.now(), times: this.shortLives, message });
   }
 
   private async pause(): Promise<void> {

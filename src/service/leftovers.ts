@@ -1,13 +1,19 @@
-import { rmSync } from 'node:fs';
 import { databaseUsers } from '../devserver/server.js';
 import type { HomePaths } from '../settings/paths.js';
 import { readJson, writeAtomic } from './files.js';
-import { endProcess, type ProcessRef, processesWithArgs } from './processes.js';
+import { endProcess, isAlive, type ProcessRef, processesWithArgs } from './processes.js';
 
 /** The processes that a service has started, on disk so that they can be ended after it was killed. */
 export interface ServiceChildren {
   worker?: ProcessRef;
   temporal?: ProcessRef;
+  /** Serves the pages of the UI. */
+  pages?: ProcessRef;
+}
+
+export interface Leftover {
+  ref: ProcessRef;
+  graceMs: number;
 }
 
 /** ms that a process gets between SIGTERM and SIGKILL. */
@@ -17,16 +23,21 @@ export function recordChildren(paths: HomePaths, children: ServiceChildren): voi
   writeAtomic(paths.serviceChildren, JSON.stringify(children));
 }
 
-/** Ends what a killed service left running, the worker first. Returns how many processes that were. */
-export async function endLeftovers(paths: HomePaths): Promise<number> {
-  const { worker, temporal } = readChildren(paths);
+/** What runs of the service that has started last, and of others before it; in the order in which it is to be ended. */
+export function leftovers(paths: HomePaths): Leftover[] {
+  const { worker, temporal, pages } = readChildren(paths);
   const servers = ownServers(paths);
   if (temporal && !servers.some((ref) => ref.pid === temporal.pid)) servers.push(temporal);
-  const before = [...(worker ? [worker] : []), ...servers];
-  if (worker) await endProcess(worker, GRACE.worker);
-  for (const server of servers) await endProcess(server, GRACE.temporal);
-  rmSync(paths.serviceChildren, { force: true });
-  return before.length;
+  const all = [
+    ...(pages ? [{ ref: pages, graceMs: 0 }] : []),
+    ...(worker ? [{ ref: worker, graceMs: GRACE.worker }] : []),
+    ...servers.map((ref) => ({ ref, graceMs: GRACE.temporal })),
+  ];
+  return all.filter(({ ref }) => isAlive(ref));
+}
+
+export async function endLeftovers(found: readonly Leftover[]): Promise<void> {
+  for (const { ref, graceMs } of found) await endProcess(ref, graceMs);
 }
 
 /** Found by their arguments: a service may be killed between starting a server and recording it. */
@@ -39,7 +50,8 @@ function readChildren(paths: HomePaths): ServiceChildren {
   const value = readJson(paths.serviceChildren) as Record<string, unknown> | undefined;
   const worker = toRef(value?.worker);
   const temporal = toRef(value?.temporal);
-  return { ...(worker && { worker }), ...(temporal && { temporal }) };
+  const pages = toRef(value?.pages);
+  return { ...(worker && { worker }), ...(temporal && { temporal }), ...(pages && { pages }) };
 }
 
 function toRef(value: unknown): ProcessRef | undefined {

@@ -62,7 +62,7 @@ function numbers(folder: string): number[] {
       .filter((name) => /^\d+$/.test(name))
       .map(Number);
   } catch (err) {
-    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (['ENOENT', 'ENOTDIR'].includes((err as NodeJS.ErrnoException).code ?? '')) return [];
     throw err;
   }
 }

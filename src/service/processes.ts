@@ -42,6 +42,44 @@ export async function goneWithin(ref: ProcessRef, ms: number): Promise<boolean> 
   }
 }
 
+/** ms that all threads of a process get to stop. */
+const STOP_MS = 500;
+
+/**
+ * Does something while a process is stopped, so that it cannot write. Synchronous, so keep it short.
+ * @param ref undefined, and a process that is gone, need no stopping
+ * @returns false when it could not be stopped, and nothing was done
+ */
+export function whileStopped(ref: ProcessRef | undefined, act: () => void): boolean {
+  if (!ref || !isAlive(ref)) {
+    act();
+    return true;
+  }
+  signal(ref.pid, 'SIGSTOP');
+  try {
+    const until = Date.now() + STOP_MS;
+    while (isAlive(ref) && !isStopped(ref.pid)) {
+      if (Date.now() >= until) return false;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+    act();
+    return true;
+  } finally {
+    signal(ref.pid, 'SIGCONT');
+  }
+}
+
+function isStopped(pid: number): boolean {
+  if (process.platform !== 'linux') {
+    return execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
+      .trim()
+      .startsWith('T');
+  }
+  // each thread stops for itself, when its system call is over
+  const threads = readdirSync(`/proc/${pid}/task`).map((id) => readOrUndefined(`/proc/${pid}/task/${id}/stat`));
+  return threads.every((stat) => stat === undefined || /^[TtZX]/.test(stat.slice(stat.lastIndexOf(')') + 2)));
+}
+
 /** Processes of this machine whose command line has all of `args`; empty where there is no way to list them. */
 export function processesWithArgs(args: string[]): ProcessRef[] {
   return commandLines()

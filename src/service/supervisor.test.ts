@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,8 +6,11 @@ import { Connection } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { databaseUsers } from '../devserver/server.js';
 import { homePaths } from '../settings/paths.js';
+import { serviceNotes } from './differences.js';
+import { requireRunning } from './health.js';
 import { lockHolder } from './lock.js';
-import { packageRoot } from './package.js';
+import { LOG_BYTES } from './logs.js';
+import { packageIdentity, packageRoot } from './package.js';
 import { goneWithin, isAlive, processRef } from './processes.js';
 import type { ServiceState } from './service.js';
 import { runSupervisor } from './supervisor.js';
@@ -27,12 +30,22 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-const start = (worker = READY) => up({ home, env: { ...process.env, STUB_WORKER: worker }, serviceCommand });
+/** Both children are there. */
+type RunningState = ServiceState & { temporalPid: number; workerPid: number };
+
+const isRunning = (state: ServiceState): state is RunningState =>
+  state.temporalPid !== undefined && state.workerPid !== undefined;
+
+async function start(worker = READY): Promise<RunningState> {
+  const state = await up({ home, env: { ...process.env, STUB_WORKER: worker }, serviceCommand });
+  if (!isRunning(state)) throw new Error('a child of the service is missing');
+  return state;
+}
 
 describe('the service', () => {
   test('many callers get one; down leaves no process and no service.json', async () => {
     const states = await Promise.all(Array.from({ length: 4 }, () => start()));
-    const [first] = states as [ServiceState];
+    const [first] = states as [RunningState];
     for (const state of states) expect(state).toEqual(first);
     const refs = [first.pid, first.temporalPid, first.workerPid].map((pid) => processRef(pid));
     expect(refs.every((ref) => ref !== undefined)).toBe(true);
@@ -117,6 +130,42 @@ describe('the service', () => {
     expect(good.workerPid).toBeGreaterThan(0);
   });
 
+  test('a worker that does not stay up is said so by state, notes and up, until it does', async () => {
+    const broken = join(home, 'broken');
+    const fails = `if (require('node:fs').existsSync(${JSON.stringify(broken)})) { console.error('no such setting'); process.exit(3); }`;
+    const first = await start(`${fails} ${READY}`);
+    expect(await requireRunning(home, first)).toEqual(first);
+    writeFileSync(broken, '');
+    process.kill(first.workerPid, 'SIGKILL');
+    await expect(requireRunning(home, first)).rejects.toMatchObject({
+      slug: 'service-failed',
+      message: expect.stringMatching(/but its worker does not[\s\S]*exit code 3[\s\S]*no such setting/) as string,
+    });
+    const failing = await readService(home);
+    expect(failing).not.toHaveProperty('workerPid');
+    expect(failing?.pid).toBe(first.pid);
+    const notes = serviceNotes(failing as ServiceState, packageIdentity(), process.env);
+    expect(notes).toEqual([expect.stringMatching(/no worker that lasts.*exit code 3/)]);
+    rmSync(broken);
+    const again = await changed(() => true);
+    expect(again.workerPid).not.toBe(first.workerPid);
+    expect(again.workerTrouble?.times).toBeGreaterThanOrEqual(3);
+  });
+
+  test('what a worker writes fast is rotated, and no line of it is missing', async () => {
+    const writes = `const { writeSync } = require('node:fs'); let n = 0;
+      setInterval(() => { for (const end = n + 20_000; n < end; n++) writeSync(1, n + '\\n'); }, 10);`;
+    await start(`${READY} ${writes}`);
+    const log = join(homePaths(home).logs, 'worker.log');
+    while (!existsSync(`${log}.2`)) await sleep(50);
+    await down({ home });
+    const sizes = readdirSync(homePaths(home).logs).map((name) => statSync(join(homePaths(home).logs, name)).size);
+    expect(Math.max(...sizes)).toBeLessThan(3 * LOG_BYTES);
+    const text = [3, 2, 1].map((n) => (existsSync(`${log}.${n}`) ? readFileSync(`${log}.${n}`, 'utf8') : '')).join('');
+    const lines = (text + readFileSync(log, 'utf8')).split('\n').slice(1, -1).map(Number);
+    expect(lines.findIndex((line, n) => line !== lines[0]! + n)).toBe(-1);
+  });
+
   test('is refused where another server is named', async () => {
     const named = up({ home, env: { ...process.env, TEMPORAL_ADDRESS: 'team.example:7233' }, serviceCommand });
     await expect(named).rejects.toMatchObject({
@@ -167,10 +216,10 @@ describe('the service', () => {
   });
 });
 
-async function changed(done: (state: ServiceState) => boolean): Promise<ServiceState> {
+async function changed(done: (state: RunningState) => boolean): Promise<RunningState> {
   for (;;) {
     const state = await readService(home);
-    if (state && done(state)) return state;
+    if (state && isRunning(state) && done(state)) return state;
     await sleep(25);
   }
 }

@@ -2,19 +2,23 @@ import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findTemporal } from '../devserver/binary.js';
 import { type DevServer, startDevServer } from '../devserver/server.js';
+import { openUiGate, type UiGate } from '../devserver/ui-gate.js';
+import { UiPages } from '../devserver/ui-pages.js';
 import { LonghaulError } from '../domain/errors.js';
 import { openJournal } from '../journal/open.js';
 import { type HomePaths, homePaths } from '../settings/paths.js';
 import type { RunningChild } from './child.js';
-import { rotateLog, writeAtomic } from './files.js';
-import { watchIdle } from './idle.js';
+import { recordEnvironment } from './environment.js';
+import { logTail, writeAtomic } from './files.js';
+import { idleLimit, watchIdle } from './idle.js';
 import { Keeper } from './keeper.js';
-import { endLeftovers, GRACE, recordChildren, type ServiceChildren } from './leftovers.js';
+import { endLeftovers, GRACE, leftovers, recordChildren, type ServiceChildren } from './leftovers.js';
 import { acquireLock } from './lock.js';
-import { packageVersion } from './package.js';
-import { isAlive } from './processes.js';
+import { rotateLog } from './logs.js';
+import { packageIdentity } from './package.js';
+import { isAlive, processRef } from './processes.js';
 import { HUNG_MS, Pulse } from './pulse.js';
-import type { ServiceFailure, ServiceState } from './service.js';
+import type { ChildTrouble, ServiceFailure, ServiceState } from './service.js';
 import { startWorkerProcess } from './worker-process.js';
 
 export interface SupervisorOptions {
@@ -33,8 +37,10 @@ export interface SupervisorOptions {
 /** Starts that are tried before the service gives up at its own start; later ones are tried for ever. */
 const FIRST_TRIES = 3;
 
-const ROTATE_EVERY_MS = 60_000;
+const ROTATE_EVERY_MS = 1_000;
 const LOOK_EVERY_MS = 2_000;
+
+const LOG_TAIL = 'The end of its log:';
 
 /**
  * The background service: Temporal's development server and one worker process, each started again when it ends.
@@ -43,8 +49,7 @@ const LOOK_EVERY_MS = 2_000;
  */
 export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   const paths = homePaths(options.home);
-  mkdirSync(paths.logs, { recursive: true, mode: 0o700 });
-  const lock = acquireLock(paths.serviceLock);
+  const lock = takeHome(paths);
   if ('heldBy' in lock) {
     throw new LonghaulError(
       'service-busy',
@@ -70,6 +75,21 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
   }
 }
 
+/** @throws LonghaulError `service-failed` when nothing can be written there */
+function takeHome(paths: HomePaths): ReturnType<typeof acquireLock> {
+  try {
+    mkdirSync(paths.logs, { recursive: true, mode: 0o700 });
+    return acquireLock(paths.serviceLock);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LonghaulError('service-failed', `The service cannot write to ${paths.home}: ${why}.`, {
+      kept: 'Tasks are unchanged; they go on when the service runs.',
+      next: 'Check the free space and the permissions of LONGHAUL_HOME, then try again.',
+      cause,
+    });
+  }
+}
+
 function writeFailure(paths: HomePaths, err: unknown): void {
   const message = err instanceof Error ? err.message : String(err);
   const failure: ServiceFailure = LonghaulError.is(err)
@@ -82,10 +102,15 @@ class Service {
   private readonly children: ServiceChildren = {};
   private readonly temporal: Keeper<DevServer>;
   private readonly worker: Keeper<RunningChild>;
+  private readonly pages: UiPages;
   private readonly timers: NodeJS.Timeout[];
+  private readonly identity = packageIdentity();
+  private readonly state: Partial<ServiceState> = {};
+  /** Whether service.json is to be there. */
+  private found = false;
   private pulse = new Pulse();
   private server: DevServer | undefined;
-  private state: ServiceState | undefined;
+  private gate: UiGate | undefined;
 
   constructor(
     private readonly options: SupervisorOptions,
@@ -97,6 +122,7 @@ class Service {
       start: (spawned) => this.startTemporal(spawned),
       onSpawn: ({ ref }) => this.record({ temporal: ref }),
       onReady: (server) => this.temporalReady(server),
+      onDown: (trouble) => this.childDown('temporal', trouble),
       log,
     });
     this.worker = new Keeper<RunningChild>({
@@ -104,7 +130,13 @@ class Service {
       start: (spawned) => this.startWorker(spawned),
       onSpawn: ({ ref }) => this.record({ worker: ref }),
       onReady: ({ pid }) => this.publish({ workerPid: pid }),
+      onDown: (trouble) => this.childDown('worker', trouble),
       log,
+    });
+    this.pages = new UiPages({
+      binary: () => findTemporal(options),
+      env: options.env,
+      onSpawn: ({ ref }) => this.record({ pages: ref }),
     });
     this.timers = [
       setInterval(() => this.rotateLogs(), ROTATE_EVERY_MS),
@@ -113,40 +145,54 @@ class Service {
   }
 
   async run(): Promise<void> {
-    const { signal } = this.options;
+    const { signal, home, env } = this.options;
     const stopEarly = (): void => void this.stop();
     signal.addEventListener('abort', stopEarly, { once: true });
     signal.throwIfAborted();
     rmSync(this.paths.service, { force: true });
     rmSync(this.paths.serviceFailure, { force: true });
     this.rotateLogs();
-    const ended = await endLeftovers(this.paths);
-    if (ended > 0) this.log(`ended ${ended} process(es) of an earlier service`);
+    const found = leftovers(this.paths);
+    await endLeftovers(found);
+    if (found.length > 0) this.log(`ended ${found.length} process(es) of an earlier service`);
+    const limitMs = idleLimit(env);
     // the journal before Temporal's database: beside that one, a missing journal counts as lost
-    await (await openJournal({ home: this.options.home })).close();
+    await (await openJournal({ home })).close();
     const server = await this.temporal.begin(FIRST_TRIES);
-    const worker = await this.worker.begin(FIRST_TRIES);
-    this.state = {
+    const api = () => this.server?.api;
+    this.gate = await openUiGate({ portsFile: this.paths.temporalPorts, env, api, pages: this.pages });
+    await this.worker.begin(FIRST_TRIES);
+    this.found = true;
+    this.publish({
       pid: process.pid,
-      address: server.address,
+      processStart: processRef(process.pid)?.start ?? '',
       namespace: server.namespace,
-      ui: server.ui,
-      version: packageVersion(),
+      ui: this.gate.url,
+      ...this.identity,
       started: Date.now(),
-      temporalPid: server.pid,
-      workerPid: worker.pid,
-    };
-    this.publish({});
-    this.log(`ready: Temporal at ${server.address}, its UI at ${server.ui}`);
-    this.options.onReady?.(this.state);
-    const why = await watchIdle({ signal, env: this.options.env, server: () => this.server });
+      environment: recordEnvironment(env),
+    });
+    this.log(`ready: Temporal at ${server.address}, its UI at ${this.gate.url}`);
+    this.options.onReady?.(this.state as ServiceState);
+    const why = await watchIdle({
+      signal,
+      limitMs,
+      home,
+      server: () => this.server,
+      withdraw: () => this.withdraw(),
+      restore: () => {
+        this.found = true;
+        this.publish({});
+      },
+    });
     this.log(`stopping: ${why}`);
   }
 
   async stop(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
-    this.state = undefined;
-    rmSync(this.paths.service, { force: true });
+    this.withdraw();
+    await this.gate?.close();
+    await this.pages.stop();
     await this.worker.stop(GRACE.worker);
     await this.temporal.stop(GRACE.temporal);
     rmSync(this.paths.serviceChildren, { force: true });
@@ -168,7 +214,7 @@ class Service {
   private temporalReady(server: DevServer): void {
     const moved = this.server !== undefined && this.server.address !== server.address;
     this.server = server;
-    this.publish({ address: server.address, ui: server.ui, temporalPid: server.pid });
+    this.publish({ address: server.address, temporalPid: server.pid });
     if (!moved) return;
     this.log(`the Temporal server is now at ${server.address}; the worker starts again`);
     void this.worker.restart(GRACE.worker);
@@ -177,6 +223,9 @@ class Service {
   private startWorker(onSpawn: (child: RunningChild) => void): Promise<RunningChild> {
     const { home, env, workerCommand: command } = this.options;
     if (!this.server) throw new Error('the Temporal server has not started');
+    const now = packageIdentity();
+    if (now.build !== this.identity.build)
+      this.log(`the worker starts from another build than the service: ${now.version}, ${now.build}`);
     const pulse = new Pulse();
     this.pulse = pulse;
     const logFile = this.logFile('worker');
@@ -197,11 +246,21 @@ class Service {
     recordChildren(this.paths, this.children);
   }
 
-  /** Writes service.json, once the service is ready. */
+  private childDown(child: 'temporal' | 'worker', trouble: ChildTrouble): void {
+    const tail = trouble.message.includes(LOG_TAIL) ? '' : `\n${LOG_TAIL}\n${logTail(this.logFile(child))}`;
+    delete this.state[`${child}Pid`];
+    this.publish({ [`${child}Trouble`]: { ...trouble, message: trouble.message + tail } });
+  }
+
+  /** Writes service.json, while the service is to be found. */
   private publish(change: Partial<ServiceState>): void {
-    if (!this.state) return;
     Object.assign(this.state, change);
-    writeAtomic(this.paths.service, `${JSON.stringify(this.state, null, 2)}\n`);
+    if (this.found) writeAtomic(this.paths.service, `${JSON.stringify(this.state, null, 2)}\n`);
+  }
+
+  private withdraw(): void {
+    this.found = false;
+    rmSync(this.paths.service, { force: true });
   }
 
   private logFile(name: 'service' | 'temporal' | 'worker'): string {
@@ -209,6 +268,13 @@ class Service {
   }
 
   private rotateLogs(): void {
-    for (const name of ['service', 'temporal', 'worker'] as const) rotateLog(this.logFile(name));
+    try {
+      rotateLog(this.logFile('service'));
+      for (const name of ['temporal', 'worker'] as const)
+        rotateLog(this.logFile(name), { writer: this.children[name] });
+    } catch (err) {
+      // a full disk must not end the service
+      this.options.log?.(`the logs could not be rotated: ${err instanceof Error ? err.message : String(err)}`);
+    }
   }
 }

@@ -6,12 +6,15 @@ import { findTemporal } from '../devserver/binary.js';
 import { ERROR_SLUGS, type ErrorSlug, LonghaulError } from '../domain/errors.js';
 import { withoutSecrets } from '../runner/environment.js';
 import { type HomePaths, homePaths } from '../settings/paths.js';
+import { named } from './differences.js';
 import { logTail, openLog, readJson } from './files.js';
-import { endLeftovers } from './leftovers.js';
+import { endLeftovers, leftovers } from './leftovers.js';
 import { lockHolder } from './lock.js';
-import { packageRoot } from './package.js';
+import { packageIdentity, packageRoot } from './package.js';
 import { endProcess } from './processes.js';
 import { BUSY_EXIT, type ServiceFailure, type ServiceState } from './service.js';
+import { readState } from './state.js';
+import { serviceAge } from './versions.js';
 
 export interface UpOptions {
   home: string;
@@ -24,6 +27,8 @@ export interface UpOptions {
   timeoutMs?: number;
   /** Replaces the command that runs the service. */
   serviceCommand?: string[];
+  /** A service of an older version, or of another build of this one, is ended and started anew. */
+  replace?: boolean;
 }
 
 /** ms within which a service must be ready; about 2 s on an idle machine. */
@@ -41,13 +46,14 @@ export async function up(options: UpOptions): Promise<ServiceState> {
   await refuseNamedServer(options.env);
   const paths = homePaths(options.home);
   const running = await readService(options.home);
-  if (running) return running;
+  if (running && !isReplaced(running, options)) return running;
   const binary = await findTemporal(options);
   const began = Date.now();
   let started: ChildProcess | undefined;
   while (Date.now() - began < (options.timeoutMs ?? READY_MS)) {
     const state = await readService(options.home);
-    if (state) return state;
+    if (state && !isReplaced(state, options)) return state;
+    if (state) await endService(paths, state, options.log);
     if (!lockHolder(paths.serviceLock)) {
       throwFailure(paths, began);
       const code = started?.exitCode;
@@ -64,14 +70,41 @@ export async function up(options: UpOptions): Promise<ServiceState> {
   throw notReady(paths, 'was not ready in time');
 }
 
-/** Ends the service of this home and waits until its processes are gone. False when there was nothing to end. */
+function isReplaced(state: ServiceState, { replace }: UpOptions): boolean {
+  const age = replace ? serviceAge(state, packageIdentity()) : 'same';
+  return age === 'older' || age === 'rebuilt';
+}
+
+/** Ends this service, and not another one that has started since. */
+async function endService(paths: HomePaths, state: ServiceState, log?: (line: string) => void): Promise<void> {
+  const holder = lockHolder(paths.serviceLock);
+  if (holder?.pid !== state.pid || holder.start !== state.processStart) return;
+  log?.(`Replacing the service of ${named(state)}; open tasks go on.`);
+  await endProcess(holder, DOWN_MS);
+}
+
+/**
+ * Ends the service of this home, or what a killed one has left, and waits until the processes are gone. One that another
+ * command starts in the meantime is left alone. False when there was nothing to end.
+ */
 export async function down({ home }: { home: string }): Promise<boolean> {
   const paths = homePaths(home);
   const holder = lockHolder(paths.serviceLock);
+  let found = leftovers(paths);
   if (holder) await endProcess(holder, DOWN_MS);
-  const leftovers = await endLeftovers(paths);
-  rmSync(paths.service, { force: true });
-  return holder !== undefined || leftovers > 0;
+  const now = leftovers(paths);
+  if (!lockHolder(paths.serviceLock)) found = now;
+  await endLeftovers(found);
+  if (!lockHolder(paths.serviceLock)) for (const file of [paths.service, paths.serviceChildren]) removeStale(file);
+  return holder !== undefined || found.length > 0;
+}
+
+function removeStale(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // on a disk that cannot be written; who reads it looks whether its process lives
+  }
 }
 
 /** Runs the service in this process until SIGINT, SIGTERM or SIGHUP; its log also goes to stderr, or to `log`. */
@@ -84,9 +117,7 @@ export async function runForeground(options: Pick<UpOptions, 'home' | 'env' | 'l
 
 /** What the running service of this home says of itself; undefined when none is ready. */
 export async function readService(home: string): Promise<ServiceState | undefined> {
-  const paths = homePaths(home);
-  const state = readJson(paths.service) as ServiceState | undefined;
-  return state && lockHolder(paths.serviceLock)?.pid === state.pid ? state : undefined;
+  return readState(homePaths(home));
 }
 
 async function refuseNamedServer(env: NodeJS.ProcessEnv): Promise<void> {

@@ -21,8 +21,8 @@ export interface WorkerStart {
   onAlive: () => void;
 }
 
-/** ms after which a worker that has said nothing, but lives, counts as started. */
-const SILENT_MS = 3_000;
+/** ms after which a worker that has said nothing, but lives, counts as started; ours takes a second or two. */
+const SILENT_MS = 30_000;
 
 /** Message of a worker process to the service that started it: it polls. */
 export const WORKER_READY = { type: 'ready' } as const;

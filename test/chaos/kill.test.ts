@@ -67,8 +67,8 @@ describe('kill -9 at seeded moments', () => {
       await new Promise((done) => setTimeout(done, random() * 2_000));
       const victim = VICTIMS[Math.floor(random() * VICTIMS.length)]!;
       const service = await until(() => readService(home));
-      if (victim !== 'server') endNow(service.workerPid);
-      if (victim !== 'worker') endNow(service.temporalPid);
+      if (victim !== 'server' && service.workerPid) endNow(service.workerPid);
+      if (victim !== 'worker' && service.temporalPid) endNow(service.temporalPid);
     }
     await progress();
     over = true;

@@ -121,7 +121,11 @@ test('the image is built from files that exist and that the build gets', () => {
 });
 
 test('the cluster is set up like the local server', () => {
-  const flags = serverFlags('file', { grpc: 1, ui: 2 }, []);
+  const flags = serverFlags(
+    'file',
+    { grpc: 1, http: 2, metrics: 3, gate: 4 } as Parameters<typeof serverFlags>[1],
+    'x',
+  );
   const local = flags.filter((_flag, at) => flags[at - 1] === '--dynamic-config-value');
   const dynamic = parse(read('docker/temporal.yaml')) as Record<string, { value: unknown }[]>;
   const cluster = Object.entries(dynamic).map(([name, [entry]]) => `${name}=${JSON.stringify(entry?.value)}`);

@@ -71,16 +71,12 @@ describe('people', () => {
 
   it("takes an answer by the request that Temporal's own page sends", async () => {
     const { task, reply } = await waitingTask();
-    const { ui, namespace } = world.server;
-    const page = await fetch(`${ui}/api/v1/settings`);
-    const cookie = page.headers
-      .getSetCookie()
-      .map((one) => one.split(';')[0])
-      .join('; ');
+    const { namespace } = world.server;
+    const ui = await world.server.ui();
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     const answer = await fetch(`${ui}/api/v1/namespaces/${namespace}/workflows/${task}/update/answer`, {
       method: 'POST',
-      headers: { cookie, 'x-csrf-token': /_csrf=([^;]+)/.exec(cookie)?.[1] ?? '', 'content-type': 'application/json' },
+      headers: { origin: ui, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
       body: JSON.stringify({
         waitPolicy: { lifecycleStage: 'UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED' },
         request: {

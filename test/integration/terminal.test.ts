@@ -94,13 +94,13 @@ describe('at a terminal of 80 columns', () => {
     await taskOf(terminal);
     await terminal.sees(/a number, or your own answer/);
     const { temporalPid, workerPid } = (await readService(home))!;
-    process.kill(workerPid, 'SIGKILL');
-    process.kill(temporalPid, 'SIGKILL');
+    process.kill(workerPid!, 'SIGKILL');
+    process.kill(temporalPid!, 'SIGKILL');
     await runCli(['down'], env);
     await terminal.sees(/The service was stopped: the task goes on at the next/);
     expect((await runCli(['up'], env)).code).toBe(0);
     await terminal.sees(/Back again, after/);
-    process.kill((await readService(home))!.temporalPid, 'SIGKILL');
+    process.kill((await readService(home))!.temporalPid!, 'SIGKILL');
     terminal.type('1\r');
     expect(await terminal.ended).toBe(0);
     expect((await terminal.lines()).filter((line) => /^\s+at /.test(line))).toEqual([]);

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTemporal } from '../../src/devserver/binary.js';
 import { type DevServer, startDevServer } from '../../src/devserver/server.js';
+import { openUiGate, type UiGate } from '../../src/devserver/ui-gate.js';
+import { UiPages } from '../../src/devserver/ui-pages.js';
 import { homePaths } from '../../src/settings/paths.js';
 
 /** A real Temporal server with the product's flags, on a database file of its own. */
@@ -10,8 +12,9 @@ export interface TestServer {
   /** `host:port`; the same after a restart. */
   readonly address: string;
   readonly namespace: string;
-  readonly ui: string;
   readonly pid: number;
+  /** Opens Temporal's UI as the service does; closed by `stop`. */
+  ui(): Promise<string>;
   /** Ends it with SIGTERM and starts it again on the same database and address. */
   restart(): Promise<void>;
   /** Kills it with SIGKILL and waits until it is gone; `restart` brings it back. */
@@ -27,6 +30,8 @@ export async function startTestServer(): Promise<TestServer> {
   const start = (): Promise<DevServer> =>
     startDevServer({ binary, paths, logFile: join(paths.logs, 'temporal.log'), env: {} });
   let server = await start();
+  let gate: UiGate | undefined;
+  const pages = new UiPages({ binary: async () => binary, env: {} });
   return {
     get address() {
       return server.address;
@@ -34,11 +39,12 @@ export async function startTestServer(): Promise<TestServer> {
     get namespace() {
       return server.namespace;
     },
-    get ui() {
-      return server.ui;
-    },
     get pid() {
       return server.pid;
+    },
+    ui: async () => {
+      gate ??= await openUiGate({ portsFile: paths.temporalPorts, env: {}, api: () => server.api, pages });
+      return gate.url;
     },
     restart: async () => {
       await server.stop(5_000);
@@ -49,6 +55,8 @@ export async function startTestServer(): Promise<TestServer> {
       await server.exited;
     },
     stop: async () => {
+      await gate?.close();
+      await pages.stop();
       await server.stop(5_000);
       rmSync(folder, { recursive: true, force: true });
     },

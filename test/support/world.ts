@@ -62,6 +62,8 @@ export interface CliOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   input?: string;
+  /** Another installation's command. */
+  command?: string;
   onSpawn?: (child: ChildProcess) => void;
 }
 
@@ -175,7 +177,10 @@ export function markedProcesses(marker: string): number[] {
 
 export function runCli(args: string[], env: NodeJS.ProcessEnv, options: CliOptions = {}): Promise<CliResult> {
   return new Promise((done, failed) => {
-    const child = spawn(process.execPath, [COMMAND, ...args], { cwd: options.cwd ?? tmpdir(), env });
+    const child = spawn(process.execPath, [options.command ?? COMMAND, ...args], {
+      cwd: options.cwd ?? tmpdir(),
+      env,
+    });
     options.onSpawn?.(child);
     let out = '';
     let err = '';

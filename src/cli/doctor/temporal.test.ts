@@ -6,6 +6,7 @@ import { Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../../test/support/temporal.js';
 import { LOCAL_SERVER } from '../../journal/journal.js';
+import { recordEnvironment } from '../../service/environment.js';
 import { acquireLock } from '../../service/lock.js';
 import { processRef } from '../../service/processes.js';
 import type { ServiceState } from '../../service/service.js';
@@ -29,6 +30,10 @@ const running: ServiceState = {
   namespace: 'default',
   ui: 'http://127.0.0.1:8233',
   version: '0.1.0',
+  build: 'b',
+  root: '/r',
+  processStart: 's',
+  environment: recordEnvironment({}),
   started: Date.parse('2026-01-02T03:04:05Z'),
   temporalPid: process.pid,
   workerPid: process.pid,

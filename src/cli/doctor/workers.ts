@@ -40,7 +40,8 @@ export function workersFinding(
   switch (service.state) {
     case 'running': {
       const { workerPid } = service.service;
-      const hung = here.some(({ pid }) => pid === workerPid) && processRef(workerPid) !== undefined;
+      const hung =
+        workerPid !== undefined && here.some(({ pid }) => pid === workerPid) && processRef(workerPid) !== undefined;
       const found = hung ? `process ${workerPid} gives no sign of life${tail}` : `none alive${tail}`;
       const again = hung ? 'The service replaces it within half a minute' : 'The service starts one again';
       return judge(
