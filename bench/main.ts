@@ -4,7 +4,7 @@ import * as memory from './memory.js';
 import * as start from './start.js';
 import { load, taken } from './support/machine.js';
 import { type BenchOptions, OPTIONS_HELP, parseOptions, progress } from './support/options.js';
-import { BenchFailed, markdown, type Report } from './support/report.js';
+import { BenchFailed, check, markdown, type Report } from './support/report.js';
 import * as turn from './turn.js';
 
 interface Bench {
@@ -41,6 +41,7 @@ export async function main(args: string[]): Promise<number> {
 }
 
 async function runAll(names: string[], options: BenchOptions, args: string[]): Promise<void> {
+  check(process.platform === 'linux', 'CPU and memory come from /proc, so the benches run on Linux only.');
   const figures: Record<string, unknown> = {};
   for (const name of names) {
     progress(`bench ${name}`);

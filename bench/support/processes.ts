@@ -1,15 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
+let tickMs: number | undefined;
+
 /** ms in one clock tick of /proc. */
-const TICK_MS = 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+function tick(): number {
+  tickMs ??= 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+  return tickMs;
+}
 
 /** CPU time of a process and of its children that have ended, user and system, in ms; in steps of a clock tick. */
 export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // proc(5): after "pid (name) " comes field 3; utime, stime, cutime and cstime are fields 14 to 17
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks), 0) * TICK_MS;
+  return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks), 0) * tick();
 }
 
 /** Memory of a process in MB: all of it, and with shared pages counted in parts. */
