@@ -24,6 +24,7 @@ import { openJournal } from './journal/open.js';
 import { sweepProfiles } from './model/sweep-profiles.js';
 import { dropSpareRunner, prepareRunner } from './runner/spare.js';
 import { sweepCommands } from './runner/sweep.js';
+import { releaseDead, workerIdentity } from './runs/dead-workers.js';
 import { enterRun } from './runs/enter.js';
 import { runLookup } from './runs/lookup.js';
 import { RunSweeper } from './runs/sweep-runs.js';
@@ -49,6 +50,8 @@ const SWEEP_MS = 10_000;
 const RECONCILE_MS = 30_000;
 const TIDY_PROFILES_MS = 3600_000;
 const CHECK_JOURNAL_MS = 3_000;
+/** Within the life of a dead worker's lease. */
+const DEAD_WORKERS_MS = 3_000;
 
 /** What {@link createWorker} does: loads Temporal's libraries, connects, opens the journal. */
 export async function openWorker(options: WorkerOptions): Promise<LonghaulWorker> {
@@ -70,7 +73,7 @@ export async function openWorker(options: WorkerOptions): Promise<LonghaulWorker
       connection,
       namespace,
       taskQueue: queue,
-      identity: `longhaul-${role}@${host}:${process.pid}`,
+      identity: workerIdentity(role, host, process.pid),
       ...workOf(role, createActivities({ journal, home, env })),
       ...WORKER_SETTINGS,
     });
@@ -153,7 +156,11 @@ class RunnableWorker implements LonghaulWorker {
     const stop = () => this.stop();
     for (const signal of signals) process.on(signal, stop);
     const client = new Client({ connection, namespace: target.namespace });
-    const timers = [watchJournal(journal, onLost), reconcileTasks(journal, server, client)];
+    const timers = [
+      watchJournal(journal, onLost),
+      reconcileTasks(journal, server, client),
+      every(DEAD_WORKERS_MS, () => releaseDead({ journal, client, host, server }).catch(() => undefined)),
+    ];
     let lease: HeldLease | undefined;
     try {
       lease = await holdLease(journal, { host, role, queue, server, pid: process.pid });
@@ -242,7 +249,7 @@ function watchJournal(journal: Journal, onLost: (err: LonghaulError) => void): N
 }
 
 /** Runs `act` now and then, never twice at once. */
-function every(ms: number, act: () => Promise<void>): NodeJS.Timeout {
+function every(ms: number, act: () => Promise<unknown>): NodeJS.Timeout {
   let busy = false;
   const once = async () => {
     if (busy) return;
