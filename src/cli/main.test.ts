@@ -115,6 +115,7 @@ describe('help', () => {
       'abort',
       'tasks',
       'show',
+      'profile',
       'worker',
       'doctor',
     ]) {
