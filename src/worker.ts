@@ -62,6 +62,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const connection = await NativeConnection.connect(where);
   const client = new Client({ connection, namespace });
   const timers = [sayAlive(), watchJournal(journal), reconcileTasks(journal, server, client)];
+  process.on('SIGTERM', endingAlready);
   const lease = await holdLease(journal, { host, role, queue, server, pid: process.pid });
   if (role !== 'workflow')
     timers.push(sweep(journal, server, client, homePaths(home).commands), tidyProfiles(home, journal));
@@ -90,6 +91,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     await lease.drop();
     await connection.close();
     await journal.close();
+    process.off('SIGTERM', endingAlready);
   }
 }
 
@@ -173,6 +175,9 @@ function tidyProfiles(home: string, journal: Journal): NodeJS.Timeout {
     await sweepProfiles({ home, journal }).catch(() => undefined);
   });
 }
+
+/** The runtime listens to the first signal only: without another listener a second one would kill in the middle of the end. */
+function endingAlready(): void {}
 
 function installRuntime(env: NodeJS.ProcessEnv): void {
   const level = env.LONGHAUL_DEBUG ? 'INFO' : 'WARN';
