@@ -173,11 +173,12 @@ class RunnableWorker implements LonghaulWorker {
       for (const timer of timers) clearInterval(timer);
       stop();
       await running.catch(() => undefined);
-      for (const signal of signals) process.off(signal, stop);
       dropSpareRunner();
       await lease?.drop();
       await connection.close();
       await journal.close();
+      // last: a second signal must not kill in the middle of the end
+      for (const signal of signals) process.off(signal, stop);
     }
   }
 

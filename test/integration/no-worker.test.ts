@@ -92,6 +92,9 @@ describe('a task that nobody works on', () => {
     await until(() => markedProcesses(`LONGHAUL_TASK=${task}`).length > 0);
     expect(await status(task)).toMatchObject({ status: 'running' });
     await world.worker({ role: 'host', host: 'build-8' });
+    host.signal('SIGTERM');
+    await new Promise((done) => setTimeout(done, 500));
+    // a second signal does not cut the end short
     await host.stop();
     expect(await status(task)).toMatchObject({ status: 'no_worker' });
     await world.worker({ role: 'host', host: 'build-7' });

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -88,6 +90,28 @@ describe('provider profiles and the local service', () => {
     expect((await cli(['answer', task, ask.id, 'yes', '--profile', 'good'])).code).toBe(0);
     expect((await event(task, isClosed)).outcome).toMatchObject({ outcome: 'completed' });
     await until(async () => (await journal.getTask(task))?.profile === 'good');
+  });
+
+  it('a key that a provider repeats is hidden, also one that came later', async () => {
+    const echo = createServer((req, res) => {
+      const message = `no such key: ${String(req.headers.authorization?.replace('Bearer ', '') ?? req.headers['x-api-key'])}`;
+      res.writeHead(401, { 'content-type': 'application/json' });
+      res.end(JSON.stringify({ type: 'error', error: { type: 'authentication_error', message } }));
+    });
+    await new Promise<void>((done) => echo.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
+    const save = (key: string) => cli(['profile', 'save', 'echo'], { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key });
+    await save('sk-first-0123456789');
+    const { task } = await begin(['--profile', 'echo']);
+    const { ask } = await event(task, isAsk);
+    await save('sk-later-0123456789');
+    await cli(['answer', task, ask.id, 'yes']);
+    const asked = async () => (await events(task)).filter(isAsk);
+    await until(async () => (await asked()).length === 2);
+    expect((await asked()).map((one) => one.ask.question.includes('no such key: [hidden]'))).toEqual([true, true]);
+    expect(JSON.stringify(await events(task))).not.toMatch(/sk-(first|later)/);
+    await cli(['abort', task, '--force']);
+    echo.close();
   });
 
   it('a closed task whose profile is gone goes on with the shell’s settings, and without any it is said what is missing', async () => {
