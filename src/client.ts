@@ -252,7 +252,12 @@ export class TaskClient extends TaskReader {
   /** Ends the task in the journal when its workflow has ended without its doing. @returns whether it did */
   private async settle(task: string): Promise<boolean> {
     const row = await this.journal.getTask(task);
-    return row !== undefined && (await this.tasks()).reconcile(this.journal, row);
+    if (row === undefined) return false;
+    try {
+      return await (await this.tasks()).reconcile(this.journal, row);
+    } catch (err) {
+      throw await this.meaning(task, err);
+    }
   }
 
   /** Stores what takes a folder. One task a folder; one whose workflow is gone is in nobody's way. */

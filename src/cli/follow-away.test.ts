@@ -49,7 +49,7 @@ describe('an answer while the server is away', () => {
     io.stdin.end();
     expect(await code).toBe(0);
     expect(io.text()).toContain(
-      `Your answer was not sent. Send it with: longhaul answer ${TASK} a1 yes --text quickly`,
+      `Your answer was not sent. Send it with: \`longhaul answer ${TASK} a1 yes --text quickly\``,
     );
   });
 });

@@ -178,7 +178,7 @@ class Following {
       if (!LonghaulError.is(err)) return { problem: neutralise(`It was not sent: ${String(err)}`), again: true };
       if (!isPassing(err)) return { problem: neutralise([err.message, nextOf(err, command) ?? ''].join(' ').trim()) };
       const later = givenAnswer(answer, this.o.task, command);
-      const problem = `It was not sent: ${err.message} It is kept: press Enter to send it again, or later: ${later}`;
+      const problem = `It was not sent: ${err.message.replace(/\.?$/, '.')} It is kept: press Enter to send it again, or later: \`${later}\``;
       return { problem: neutralise(problem), again: true };
     }
   }
@@ -218,7 +218,7 @@ class Following {
     }
     const unsent = this.prompter?.unsent;
     if (unsent)
-      this.note(`Your answer was not sent. Send it with: ${givenAnswer(unsent, this.o.task, this.o.io.command)}`);
+      this.note(`Your answer was not sent. Send it with: \`${givenAnswer(unsent, this.o.task, this.o.io.command)}\``);
     this.finish({ end: 'detached', code });
   }
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import type { Answer, Ask } from '../domain/asks.js';
 import { choicesOf, readTyped } from './asking.js';
-import { type Io, painter } from './io.js';
+import { wrap } from './flow.js';
+import { type Io, painter, textWidth } from './io.js';
 import type { Footer, Screen } from './screen.js';
 
 /** Lines that come within this time of each other were pasted together, and are one answer. */
@@ -29,6 +30,7 @@ export class Prompter implements Footer {
   private lines: Interface | undefined;
   private typed: string[] = [];
   private pause: NodeJS.Timeout | undefined;
+  private shown = false;
   private sending = false;
   /** Given, but not taken yet. */
   private kept: Answer | undefined;
@@ -74,7 +76,7 @@ export class Prompter implements Footer {
   }
 
   hide(): void {
-    if (!this.lines) return;
+    if (!this.lines || !this.shown) return;
     const { rows } = this.lines.getCursorPos();
     moveCursor(this.io.stdout, 0, -rows);
     cursorTo(this.io.stdout, 0);
@@ -82,7 +84,9 @@ export class Prompter implements Footer {
   }
 
   show(): void {
-    this.lines?.prompt(true);
+    if (!this.lines) return;
+    this.lines.prompt(true);
+    this.shown = true;
   }
 
   private update(): void {
@@ -98,7 +102,7 @@ export class Prompter implements Footer {
     } else if (this.lines.getPrompt() !== text) {
       this.hide();
       this.lines.setPrompt(text);
-      this.lines.prompt(true);
+      this.show();
     }
   }
 
@@ -118,6 +122,7 @@ export class Prompter implements Footer {
     this.screen.setFooter(this);
     this.lines = lines;
     lines.prompt();
+    this.shown = true;
   }
 
   private stop(): void {
@@ -132,6 +137,8 @@ export class Prompter implements Footer {
   }
 
   private typedLine(line: string): void {
+    // what was typed stands above the cursor now, and stays
+    this.shown = false;
     this.typed.push(line);
     clearTimeout(this.pause);
     this.pause = setTimeout(() => {
@@ -155,7 +162,10 @@ export class Prompter implements Footer {
     const refusal =
       typeof answer === 'string' ? { problem: answer } : await this.send({ clientId: randomUUID(), ...answer });
     if (!refusal) this.withdraw(ask.id);
-    else if (!this.closed) this.screen.line(painter(this.io.colour)('yellow', refusal.problem));
+    else if (!this.closed) {
+      const problem = wrap(refusal.problem, textWidth(this.io), '  ');
+      this.screen.line(painter(this.io.colour)('yellow', problem));
+    }
     this.update();
   }
 

@@ -6,6 +6,9 @@ import { nextOf, pathFrom } from './called-as.js';
 import { wrap } from './flow.js';
 import { type Io, painter, printJson, printNote, wantsColour } from './io.js';
 import { neutralise } from './neutral.js';
+import { pad } from './text.js';
+
+const LABEL = 'error: '.length;
 
 /** Prints an error for people on stderr and, with `json`, as a line on stdout too. @returns the exit code */
 export function reportError(io: Io, err: unknown, json: boolean): number {
@@ -15,19 +18,19 @@ export function reportError(io: Io, err: unknown, json: boolean): number {
   const next = nextOf(known, io.command);
   if (json) printJson(io, { type: 'error', slug, message, kept: kept ?? null, next: next ?? null, page });
   const paint = painter(wantsColour(io.env, io.stderr.isTTY === true));
-  printNote(io, paint('red', 'error:') + hanging(io, message));
-  if (kept) printNote(io, paint('bold', 'kept: ') + hanging(io, kept));
-  if (next) printNote(io, paint('bold', 'next: ') + hanging(io, next));
-  printNote(io, paint('bold', 'page: ') + hanging(io, pathFrom(io.cwd, join(packageRoot, page))));
+  printNote(io, hanging(io, paint('red', 'error:'), message));
+  if (kept) printNote(io, hanging(io, paint('bold', 'kept:'), kept));
+  if (next) printNote(io, hanging(io, paint('bold', 'next:'), next));
+  printNote(io, hanging(io, paint('bold', 'page:'), pathFrom(io.cwd, join(packageRoot, page))));
   if (io.env.LONGHAUL_DEBUG && err instanceof Error && err.stack) printNote(io, neutralise(err.stack));
   return exitCodeOfError(known);
 }
 
-/** Behind a label of six columns; wrapped at a terminal. */
-function hanging(io: Io, text: string): string {
+/** A text behind its label; wrapped at a terminal. */
+function hanging(io: Io, label: string, text: string): string {
   const { isTTY, columns = 80 } = io.stderr;
-  const width = isTTY ? Math.max(40, columns) - 6 : Number.POSITIVE_INFINITY;
-  return wrap(` ${neutralise(text)}`, width, ' '.repeat(isTTY ? 7 : 0));
+  const width = isTTY ? Math.max(40, columns) : Number.POSITIVE_INFINITY;
+  return wrap(`${pad(label, LABEL)}${neutralise(text)}`, width, ' '.repeat(isTTY ? LABEL : 0));
 }
 
 function exitCodeOfError(err: LonghaulError): number {

@@ -87,10 +87,12 @@ export class TaskWatch {
       return;
     }
     this.emptySince ??= Date.now();
-    this.emptyLooks++;
     const local = row.server === LOCAL_SERVER;
-    if (local && serviceRuns && !(await serviceRuns())) this.unserved('no service', local);
-    else if (this.emptyLooks >= EMPTY_LOOKS) this.unserved('no worker', local);
+    if (local && serviceRuns && !(await serviceRuns())) {
+      // when it has come back it gets the time to start its worker
+      this.emptyLooks = 0;
+      this.unserved('no service', local);
+    } else if (++this.emptyLooks >= EMPTY_LOOKS) this.unserved('no worker', local);
   }
 
   private served(): void {
@@ -106,8 +108,6 @@ export class TaskWatch {
 
   private unserved(what: 'no worker' | 'no service', local: boolean): void {
     if (this.said === what || this.stopped) return;
-    // a service that has come back gets the time to start its worker
-    if (this.said === 'no service') this.emptyLooks = 0;
     this.said = what;
     const since = this.emptySince ?? Date.now();
     this.activity.unserved(what, since);

@@ -15,6 +15,7 @@ export async function failureOf(err: unknown): Promise<CallFailure> {
 
 /** What a failed call means for people; other errors come back as they are. */
 export async function explain(journal: Journal, task: string, cause: unknown): Promise<unknown> {
+  if (LonghaulError.is(cause)) return cause;
   const failure = await failureOf(cause);
   switch (failure.kind) {
     case 'refused':

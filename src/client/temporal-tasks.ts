@@ -131,7 +131,8 @@ export class TemporalTasks {
 
   /** Brings the journal in line when the task's workflow has ended without its doing. @returns whether it did */
   reconcile(journal: Journal, row: TaskRow): Promise<boolean> {
-    return reconcile({ journal, server: this.server, look: (task) => workflowState(this.temporal.client, task) }, row);
+    const look = (task: string) => this.promptly(() => workflowState(this.temporal.client, task));
+    return reconcile({ journal, server: this.server, look }, row);
   }
 
   close(): Promise<void> {
