@@ -11,7 +11,7 @@ export const buildStamp = join(root, 'dist', '.built');
 
 /** Hash of everything that the build reads. */
 export function inputsHash() {
-  const files = ['scripts/build.mjs', 'tsconfig.json', 'package-lock.json', ...sources('src')];
+  const files = ['scripts/build.mjs', 'package.json', 'tsconfig.json', 'package-lock.json', ...sources('src')];
   const hash = createHash('sha256');
   for (const file of files)
     hash
