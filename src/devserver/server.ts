@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { LonghaulError } from '../domain/errors.js';
 import { type RunningChild, runningChild } from '../service/child.js';
-import { fileSize, logTail, openLog } from '../service/files.js';
+import { fileSize, logTail, openLog, withEndOfLog } from '../service/files.js';
 import { acquireLock, type HeldLock } from '../service/lock.js';
 import { type ProcessRef, processesWithArgs, processRef } from '../service/processes.js';
 import type { HomePaths } from '../settings/paths.js';
@@ -58,7 +58,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       // the others are new for each start
       refresh = outcome.output.includes(`:${ports.grpc}:`);
       if (refresh && isFixed('grpc', options.env)) throw portTaken(ports.grpc, PORT_VARIABLES.grpc);
-      if (tries === 3) throw startFailed(options, outcome.output);
+      if (tries === 3) throw startFailed(options);
     }
   } catch (err) {
     lock.release();
@@ -98,7 +98,7 @@ async function tryStart(options: DevServerOptions, ports: ServerPorts, lock: Hel
       await child.stop(2_000);
       const output = logTail(options.logFile, 15, from);
       if (/address already in use/i.test(output)) return { state: 'port-lost', output };
-      return { state: 'failed', error: startFailed(options, output) };
+      return { state: 'failed', error: startFailed(options, from) };
     }
     await prepareNamespace(address);
     return { state: 'serving', server: { ...child, address, namespace: NAMESPACE, api } };
@@ -128,10 +128,10 @@ export function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessE
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-function startFailed(options: DevServerOptions, output: string): LonghaulError {
+function startFailed(options: DevServerOptions, from = 0): LonghaulError {
   return new LonghaulError(
     'service-failed',
-    `The Temporal server did not start. The end of its log:\n${output || '(empty)'}`,
+    withEndOfLog('The Temporal server did not start.', options.logFile, from),
     {
       kept: `Tasks are in ${options.paths.temporalDb}, which was left as it is.`,
       next: `Read ${options.logFile}; if the database is damaged, move it aside and start again.`,

@@ -14,6 +14,7 @@ describe('what may pass', () => {
     ['the other name of this machine', 'GET', '/', { host: 'LOCALHOST:8233' }, true],
     ['a page of the UI reads', 'GET', '/api/v1/namespaces', { ...own, 'sec-fetch-site': 'same-origin' }, true],
     ['a page of the UI writes', 'POST', '/api/v1/x', { ...own, origin: 'http://127.0.0.1:8233' }, true],
+    ['the same, without its origin', 'POST', '/api/v1/x', { ...own, 'sec-fetch-site': 'same-origin' }, true],
     [
       'a link elsewhere opens a page',
       'GET',
@@ -28,6 +29,7 @@ describe('what may pass', () => {
     ['a page without an origin writes', 'POST', '/api/v1/x', { ...own, origin: 'null' }, false],
     ['another server of this machine writes', 'POST', '/api/v1/x', { ...own, origin: 'http://127.0.0.1:3000' }, false],
     ['the two names mixed', 'POST', '/api/v1/x', { ...own, origin: 'http://localhost:8233' }, false],
+    ['a write by a link', 'POST', '/api/v1/x', { ...own, 'sec-fetch-site': 'none' }, false],
     ['a write from nowhere', 'POST', '/api/v1/x', own, false],
     ['a preflight', 'OPTIONS', '/api/v1/x', { ...own, origin: 'https://evil.example' }, false],
     ['a picture in another page', 'GET', '/api/v1/namespaces', { ...own, 'sec-fetch-site': 'cross-site' }, false],

@@ -66,8 +66,10 @@ export function refusalOf(
   if (headers.origin !== undefined && headers.origin !== `http://${host}`)
     return 'Other pages may not use this server.';
   const reads = method === 'GET' || method === 'HEAD';
-  if (!reads && headers.origin === undefined) return 'The request does not say which page it comes from.';
   const site = headers['sec-fetch-site'];
+  // some browsers leave the origin out where the page is our own
+  if (!reads && headers.origin === undefined && site !== 'same-origin')
+    return 'The request does not say which page it comes from.';
   const opens = reads && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
   if (site === undefined || site === 'same-origin' || site === 'none') return undefined;
   return opens && !isApi(path) ? undefined : 'Other pages may not use this server.';

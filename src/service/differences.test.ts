@@ -98,7 +98,7 @@ test('nothing is said of a service like its caller; else a line for each thing',
   const notes = serviceNotes(other, OWN, { PATH: '/b' });
   expect(notes).toHaveLength(3);
   for (const note of notes) expect(note).not.toContain('\n');
-  expect(notes[2]).toContain('(The worker ended at its start (exit code 3))');
+  expect(notes[2]).toContain('(The worker ended at its start (exit code 3).)');
 });
 
 test('a worker that came back once, or has lasted since, is not failing', () => {

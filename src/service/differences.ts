@@ -1,4 +1,5 @@
 import { environmentDifferences } from './environment.js';
+import { withoutLog } from './files.js';
 import type { PackageIdentity } from './package.js';
 import { type ChildTrouble, isFailing, type ServiceState } from './service.js';
 import { type ServiceAge, serviceAge } from './versions.js';
@@ -34,7 +35,7 @@ export function serviceNotes(state: ServiceState, own: PackageIdentity, env: Nod
   }
   if (worker) {
     notes.push(
-      `The service has no worker that lasts (${firstLine(worker.message)}): tasks wait until it has. \`longhaul up\` says more.`,
+      `The service has no worker that lasts (${withoutLog(worker.message)}): tasks wait until it has. \`longhaul up\` says more.`,
     );
   }
   return notes;
@@ -55,5 +56,3 @@ function ageNote(age: Exclude<ServiceAge, 'same'>, state: ServiceState, own: Pac
 export function named({ version, build, root }: PackageIdentity): string {
   return `Longhaul ${version}, build ${build}, in ${root}`;
 }
-
-const firstLine = (text: string): string => (text.split('\n')[0] ?? '').replace(/[.:]?\s*(The end of its log:)?$/, '');

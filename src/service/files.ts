@@ -64,3 +64,15 @@ export function logTail(path: string, lines = 15, from = 0): string {
     closeSync(fd);
   }
 }
+
+const END_OF_LOG = 'The end of its log:';
+
+/** What has ended and why, with the end of its log, once. @param from byte at which its own part of the log begins */
+export function withEndOfLog(message: string, path: string, from = 0): string {
+  return message.includes(END_OF_LOG) ? message : `${message} ${END_OF_LOG}\n${logTail(path, 15, from) || '(empty)'}`;
+}
+
+/** The same without the log, on one line. */
+export function withoutLog(message: string): string {
+  return (message.split(END_OF_LOG)[0] ?? '').trim().replaceAll('\n', ' ');
+}

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { said, TASK } from '../../test/support/cli.js';
 import { databaseUsers } from '../devserver/server.js';
+import { openJournal } from '../journal/open.js';
 import { homePaths } from '../settings/paths.js';
 import { serviceNotes } from './differences.js';
 import { requireRunning } from './health.js';
@@ -136,7 +138,9 @@ describe('the service', () => {
     const first = await start(`${fails} ${READY}`);
     expect(await requireRunning(home, first)).toEqual(first);
     writeFileSync(broken, '');
+    const worker = processRef(first.workerPid);
     process.kill(first.workerPid, 'SIGKILL');
+    if (worker) await goneWithin(worker, 5_000);
     await expect(requireRunning(home, first)).rejects.toMatchObject({
       slug: 'service-failed',
       message: expect.stringMatching(/but its worker does not[\s\S]*exit code 3[\s\S]*no such setting/) as string,
@@ -214,6 +218,19 @@ describe('the service', () => {
     expect(await readService(home)).toBeUndefined();
     expect(readFileSync(join(homePaths(home).logs, 'service.log'), 'utf8')).toContain('no task has been open');
   });
+});
+
+test('a service does not end under a task that the journal has and Temporal does not have yet', async () => {
+  const env = { ...process.env, LONGHAUL_IDLE_MINUTES: '0.01' };
+  const journal = await openJournal({ home });
+  await journal.createTask({ task: TASK, workspace: home, model: 'm', title: 't', input: '{}' });
+  const state = await up({ home, env, serviceCommand });
+  // it is withdrawn for a moment, and found again
+  for (const path = homePaths(home).service; existsSync(path); ) await sleep(20);
+  expect(await up({ home, env, serviceCommand })).toEqual(state);
+  await journal.append(TASK, [{ event: said.completed('done') }]);
+  await journal.close();
+  expect(await goneWithin({ pid: state.pid, start: state.processStart }, 30_000)).toBe(true);
 });
 
 async function changed(done: (state: RunningState) => boolean): Promise<RunningState> {

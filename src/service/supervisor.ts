@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { findTemporal } from '../devserver/binary.js';
 import { type DevServer, startDevServer } from '../devserver/server.js';
 import { openUiGate, type UiGate } from '../devserver/ui-gate.js';
@@ -9,7 +9,7 @@ import { openJournal } from '../journal/open.js';
 import { type HomePaths, homePaths } from '../settings/paths.js';
 import type { RunningChild } from './child.js';
 import { recordEnvironment } from './environment.js';
-import { logTail, writeAtomic } from './files.js';
+import { withEndOfLog, writeAtomic } from './files.js';
 import { idleLimit, watchIdle } from './idle.js';
 import { Keeper } from './keeper.js';
 import { endLeftovers, GRACE, leftovers, recordChildren, type ServiceChildren } from './leftovers.js';
@@ -39,8 +39,6 @@ const FIRST_TRIES = 3;
 
 const ROTATE_EVERY_MS = 1_000;
 const LOOK_EVERY_MS = 2_000;
-
-const LOG_TAIL = 'The end of its log:';
 
 /**
  * The background service: Temporal's development server and one worker process, each started again when it ends.
@@ -103,7 +101,7 @@ class Service {
   private readonly temporal: Keeper<DevServer>;
   private readonly worker: Keeper<RunningChild>;
   private readonly pages: UiPages;
-  private readonly timers: NodeJS.Timeout[];
+  private timers: NodeJS.Timeout[] = [];
   private readonly identity = packageIdentity();
   private readonly state: Partial<ServiceState> = {};
   /** Whether service.json is to be there. */
@@ -138,10 +136,6 @@ class Service {
       env: options.env,
       onSpawn: ({ ref }) => this.record({ pages: ref }),
     });
-    this.timers = [
-      setInterval(() => this.rotateLogs(), ROTATE_EVERY_MS),
-      setInterval(() => this.endHungWorker(), LOOK_EVERY_MS),
-    ];
   }
 
   async run(): Promise<void> {
@@ -151,10 +145,16 @@ class Service {
     signal.throwIfAborted();
     rmSync(this.paths.service, { force: true });
     rmSync(this.paths.serviceFailure, { force: true });
-    this.rotateLogs();
     const found = leftovers(this.paths);
     await endLeftovers(found);
     if (found.length > 0) this.log(`ended ${found.length} process(es) of an earlier service`);
+    signal.throwIfAborted();
+    // not before: those that were left wrote to the same logs
+    this.rotateLogs();
+    this.timers = [
+      setInterval(() => this.rotateLogs(), ROTATE_EVERY_MS),
+      setInterval(() => this.endHungWorker(), LOOK_EVERY_MS),
+    ];
     const limitMs = idleLimit(env);
     // the journal before Temporal's database: beside that one, a missing journal counts as lost
     await (await openJournal({ home })).close();
@@ -200,9 +200,11 @@ class Service {
 
   log(line: string): void {
     const stamped = `${new Date().toISOString()} ${line}`;
-    mkdirSync(dirname(this.logFile('service')), { recursive: true });
-    appendFileSync(this.logFile('service'), `${stamped}\n`, { mode: 0o600 });
     this.options.log?.(stamped);
+    unlessDiskFails(() => {
+      mkdirSync(this.paths.logs, { recursive: true });
+      appendFileSync(this.logFile('service'), `${stamped}\n`, { mode: 0o600 });
+    });
   }
 
   private async startTemporal(onSpawn: (child: RunningChild) => void): Promise<DevServer> {
@@ -247,15 +249,15 @@ class Service {
   }
 
   private childDown(child: 'temporal' | 'worker', trouble: ChildTrouble): void {
-    const tail = trouble.message.includes(LOG_TAIL) ? '' : `\n${LOG_TAIL}\n${logTail(this.logFile(child))}`;
+    const message = withEndOfLog(trouble.message, this.logFile(child));
     delete this.state[`${child}Pid`];
-    this.publish({ [`${child}Trouble`]: { ...trouble, message: trouble.message + tail } });
+    this.publish({ [`${child}Trouble`]: { ...trouble, message } });
   }
 
   /** Writes service.json, while the service is to be found. */
   private publish(change: Partial<ServiceState>): void {
     Object.assign(this.state, change);
-    if (this.found) writeAtomic(this.paths.service, `${JSON.stringify(this.state, null, 2)}\n`);
+    if (this.found) unlessDiskFails(() => writeAtomic(this.paths.service, `${JSON.stringify(this.state, null, 2)}\n`));
   }
 
   private withdraw(): void {
@@ -268,13 +270,17 @@ class Service {
   }
 
   private rotateLogs(): void {
-    try {
-      rotateLog(this.logFile('service'));
-      for (const name of ['temporal', 'worker'] as const)
-        rotateLog(this.logFile(name), { writer: this.children[name] });
-    } catch (err) {
-      // a full disk must not end the service
-      this.options.log?.(`the logs could not be rotated: ${err instanceof Error ? err.message : String(err)}`);
-    }
+    unlessDiskFails(() => rotateLog(this.logFile('service')));
+    for (const name of ['temporal', 'worker'] as const)
+      unlessDiskFails(() => rotateLog(this.logFile(name), { writer: this.children[name] }));
+  }
+}
+
+/** A disk that is full, or has gone, must not end the service: its children go on. */
+function unlessDiskFails(act: () => unknown): void {
+  try {
+    act();
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code === undefined) throw err;
   }
 }

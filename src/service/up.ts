@@ -7,7 +7,7 @@ import { ERROR_SLUGS, type ErrorSlug, LonghaulError } from '../domain/errors.js'
 import { withoutSecrets } from '../runner/environment.js';
 import { type HomePaths, homePaths } from '../settings/paths.js';
 import { named } from './differences.js';
-import { logTail, openLog, readJson } from './files.js';
+import { openLog, readJson, withEndOfLog } from './files.js';
 import { endLeftovers, leftovers } from './leftovers.js';
 import { lockHolder } from './lock.js';
 import { packageIdentity, packageRoot } from './package.js';
@@ -172,7 +172,7 @@ function throwFailure(paths: HomePaths, began: number): void {
 
 function notReady(paths: HomePaths, what: string): LonghaulError {
   const log = join(paths.logs, 'service.log');
-  return new LonghaulError('service-failed', `The service ${what}. The end of its log:\n${logTail(log) || '(empty)'}`, {
+  return new LonghaulError('service-failed', withEndOfLog(`The service ${what}.`, log), {
     kept: 'Tasks are unchanged; they go on when the service runs.',
     next: `Read ${paths.logs}, then try again.`,
   });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DevServer } from '../devserver/server.js';
 import { LonghaulError } from '../domain/errors.js';
 import { type RunningChild, runningChild } from './child.js';
-import { fileSize, logTail, openLog } from './files.js';
+import { fileSize, openLog, withEndOfLog } from './files.js';
 import { packageRoot } from './package.js';
 import { EMBEDDED_VARIABLE } from './service.js';
 
@@ -72,10 +72,9 @@ export async function startWorkerProcess(options: WorkerStart): Promise<RunningC
   const ended = worker.exited.then((how) => ({ how }));
   const first = await Promise.race([ready, ended, sleep(SILENT_MS, 'silent' as const, { ref: false })]);
   if (typeof first === 'string') return worker;
-  const output = logTail(options.logFile, 15, from);
   throw new LonghaulError(
     'service-failed',
-    `The worker ended at its start (${first.how}). The end of its log:\n${output || '(empty)'}`,
+    withEndOfLog(`The worker ended at its start (${first.how}).`, options.logFile, from),
     {
       kept: 'Tasks are unchanged; they go on when a worker runs.',
       next: `Read ${options.logFile}.`,
