@@ -152,9 +152,9 @@ describe('a home', () => {
     }
   }, 120_000);
 
-  it.each([['up'], ['up', '--foreground'], ['run', 'Go.'], ['down']])(
-    'that cannot be written is an error that says so: %s %s',
-    async (...args) => {
+  it.each([[['up']], [['up', '--foreground']], [['run', 'Go.']], [['down']]])(
+    'that cannot be written is an error that says so: %j',
+    async (args) => {
       const file = join(folder, 'file');
       writeFileSync(file, '');
       mkdirSync(join(folder, 'ws'));
