@@ -3,13 +3,20 @@ import { hostname } from 'node:os';
 import { inUse, unsure } from './client/errors.js';
 import { explain, failureOf } from './client/explain.js';
 import { closedTask, followUpInput } from './client/follow-up.js';
-import { abortByForce, type ForcedAbort } from './client/force.js';
+import { abortByForce } from './client/force.js';
 import { answerProfile, followUpProfile, newTaskProfile, type Place } from './client/provider.js';
 import { checkText, newTaskId } from './client/requests.js';
 import { shownStatus } from './client/served.js';
 import { TaskReader } from './client/task-reader.js';
 import type { TemporalTasks } from './client/temporal-tasks.js';
-import type { AnswerReceipt, ClientOptions, SendReceipt, StartedTask, StartRequest } from './client/types.js';
+import type {
+  AnswerReceipt,
+  ClientOptions,
+  ForcedAbort,
+  SendReceipt,
+  StartedTask,
+  StartRequest,
+} from './client/types.js';
 import { type Answer, MAX_INLINE_ANSWER } from './domain/asks.js';
 import { LonghaulError } from './domain/errors.js';
 import { DEFAULT_APPROVALS } from './domain/policy.js';

@@ -1,4 +1,3 @@
-export type { ForcedAbort } from './client/force.js';
 export type * from './client/types.js';
 export { TaskClient } from './client.js';
 export {

@@ -1,5 +1,5 @@
-import type { ForcedAbort } from '../client/force.js';
 import { shownStatus } from '../client/served.js';
+import type { ForcedAbort } from '../client/types.js';
 import { TaskClient } from '../client.js';
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
 import type { Journal } from '../journal/journal.js';

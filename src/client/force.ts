@@ -7,18 +7,7 @@ import { homePaths } from '../settings/paths.js';
 import { removeLeftTemp } from '../workspace/atomic-write.js';
 import { beingStarted } from './errors.js';
 import type { TemporalTasks } from './temporal-tasks.js';
-
-/** What an abort by force has found and done. */
-export interface ForcedAbort {
-  /** `gone`: there was none, or it had ended. */
-  workflow: 'terminated' | 'gone';
-  /** Commands of the task that ran on this machine; they have been ended. */
-  commands: number;
-  /** Processes that could not be ended. */
-  left: number;
-  /** Of the task, now that it has ended. */
-  status: TaskStatus;
-}
+import type { ForcedAbort } from './types.js';
 
 export interface ForceOptions {
   journal: Journal;

@@ -38,6 +38,18 @@ export interface SendReceipt {
   state: 'queued' | 'follow_up';
 }
 
+/** What an abort by force has found and done. */
+export interface ForcedAbort {
+  /** `gone`: there was none, or it had ended. */
+  workflow: 'terminated' | 'gone';
+  /** Commands of the task that ran on this machine; they have been ended. */
+  commands: number;
+  /** Processes that could not be ended. */
+  left: number;
+  /** Of the task, now that it has ended. */
+  status: TaskStatus;
+}
+
 export interface ClientOptions {
   /** Default: `LONGHAUL_HOME`, else `~/.longhaul`. */
   home?: string;

@@ -88,7 +88,10 @@ describe('the package', () => {
     expect(checked(await longhaul('--version')).trim()).toBe(version);
     expect(checked(await longhaul('--help'))).toContain('Exit codes:');
     const running = checked(await run(node, ['-p', 'process.versions.node'], at)).trim();
-    expect(lastLine((await longhaul('doctor', '--json')).out)).toMatchObject({ node: running, longhaul: version });
+    expect(lastLine((await longhaul('doctor', '--offline', '--json')).out)).toMatchObject({
+      node: running,
+      longhaul: version,
+    });
     const log = join(at.cwd, 'requests');
     const calls = ['--calls', '1', '--call', 'read_file {"path":"a.txt"}', '--log', log];
     const model = startShippedModel(node, installed, calls, at);
@@ -159,7 +162,9 @@ describe('the package', () => {
     const longhaul = (...args: string[]) => run(process.execPath, [command, ...args], at);
     const started = checked(await longhaul('run', 'Go.', '-w', 'workspace', '--json'), 3);
     const { task } = lastLine(started) as { task: string };
-    const { temporal } = lastLine((await longhaul('doctor', '--json')).out) as { temporal: { address: string } };
+    const { temporal } = lastLine((await longhaul('doctor', '--offline', '--json')).out) as {
+      temporal: { address: string };
+    };
     const connection = await Connection.connect({ address: temporal.address });
     const stack = await new Client({ connection }).workflow.getHandle(task).query<string>('__stack_trace');
     expect(stack).toMatch(/\(dist\/workflows\/\w+\.js:\d+:\d+\)/);
@@ -244,7 +249,7 @@ describe('the package', () => {
     checked(await longhaul('answer', task, asks[0]?.id ?? '', 'the first'));
     const end = lastLine(checked(await longhaul('attach', task, '--json')));
     expect(end).toMatchObject({ type: 'outcome', outcome: 'completed', turns: 3 });
-    expect(lastLine((await longhaul('doctor', '--json')).out)).toMatchObject({ longhaul: next });
+    expect(lastLine((await longhaul('doctor', '--offline', '--json')).out)).toMatchObject({ longhaul: next });
     expect(model.requests).toHaveLength(3);
     checked(await longhaul('down'));
     await model.close();
