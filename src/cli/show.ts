@@ -1,8 +1,8 @@
 import { isServed, shownStatus } from '../client/served.js';
 import { TaskClient } from '../client.js';
 import { isOpen } from '../domain/outcomes.js';
-import { LOCAL_SERVER, type TaskRow } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
+import { LOCAL_SERVER, type TaskRow } from '../journal/rows.js';
 import { askLines, howToAnswer } from './asking.js';
 import { wrap } from './flow.js';
 import { type Io, painter, printJson, printLine, textWidth } from './io.js';

@@ -1,7 +1,7 @@
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
 import { TASK_QUEUE } from '../domain/queues.js';
 import type { TaskInput } from '../domain/task.js';
-import type { HostLease, TaskRow } from '../journal/journal.js';
+import type { HostLease, TaskRow } from '../journal/rows.js';
 
 /**
  * Whether the task can go on now: one worker decides, and one works in its folder; both on its Temporal server, the

@@ -1,5 +1,6 @@
 import type { Context } from './context.js';
-import { type Journal, LOCAL_SERVER } from './journal.js';
+import type { Journal } from './journal.js';
+import { LOCAL_SERVER } from './rows.js';
 
 export function leaseStore(ctx: Context) {
   const liveWorkers: Journal['liveWorkers'] = () =>

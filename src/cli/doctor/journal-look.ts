@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskStatus } from '../../domain/outcomes.js';
-import type { HostLease } from '../../journal/journal.js';
+import type { HostLease } from '../../journal/rows.js';
 import { packageRoot } from '../../service/package.js';
 import type { HomePaths } from '../../settings/paths.js';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CliCandidate, temporalCandidates } from '../../devserver/binary.js';
 import { databaseUsers } from '../../devserver/server.js';
 import { LonghaulError } from '../../domain/errors.js';
-import { LOCAL_SERVER } from '../../journal/journal.js';
+import { LOCAL_SERVER } from '../../journal/rows.js';
 import {
   connectTemporal,
   namesServer,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../../test/support/temporal.js';
-import { LOCAL_SERVER } from '../../journal/journal.js';
+import { LOCAL_SERVER } from '../../journal/rows.js';
 import { recordEnvironment } from '../../service/environment.js';
 import { acquireLock } from '../../service/lock.js';
 import { processRef } from '../../service/processes.js';

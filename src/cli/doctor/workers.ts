@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isOpen } from '../../domain/outcomes.js';
-import { LOCAL_SERVER } from '../../journal/journal.js';
+import { LOCAL_SERVER } from '../../journal/rows.js';
 import { processRef } from '../../service/processes.js';
 import { count } from '../text.js';
 import type { JournalFacts } from './journal-look.js';
