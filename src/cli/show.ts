@@ -1,4 +1,4 @@
-import { isServed, shownStatus } from '../client/served.js';
+import { isRowServed, shownStatus } from '../client/served.js';
 import { TaskClient } from '../client.js';
 import { isOpen } from '../domain/outcomes.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
@@ -24,7 +24,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     for await (const stored of storedEvents(journal, task)) state.apply(stored);
     const workers = await journal.liveWorkers();
     const status = shownStatus(row, workers);
-    const served = isServed(row, workers);
+    const served = isRowServed(row, workers);
     const asks = isOpen(row.status) ? [...state.open.values()] : [];
     const { usage, cost, requests } = await journal.totals(task);
     const outcome = isOpen(row.status) ? undefined : state.closed?.outcome;

@@ -1,4 +1,4 @@
-import { isServed } from '../client/served.js';
+import { isRowServed } from '../client/served.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { Partial, StoredEvent } from '../domain/events.js';
 import { isOpen } from '../domain/outcomes.js';
@@ -83,7 +83,7 @@ export class TaskWatch {
     await journal.check();
     const row = await journal.getTask(task);
     if (!row || !isOpen(row.status) || this.stopped) return;
-    if (isServed(row, await journal.liveWorkers())) {
+    if (isRowServed(row, await journal.liveWorkers())) {
       this.served();
       return;
     }

@@ -56,4 +56,7 @@ export function named({ version, build, root }: PackageIdentity): string {
   return `Longhaul ${version}, build ${build}, in ${root}`;
 }
 
-const firstLine = (text: string): string => (text.split('\n')[0] ?? '').replace(/[.:]?\s*(The end of its log:)?$/, '');
+/** The first line of a child's trouble, without its end mark and what leads over to the log. */
+export function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').replace(/[.:]?\s*(The end of its log:)?$/, '');
+}

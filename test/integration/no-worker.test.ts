@@ -68,7 +68,7 @@ describe('a task that nobody works on', () => {
 
     const attached = await following(['attach', task, '--json'], (out) => out.includes('no_worker'));
     expect(attached.lines).toContainEqual(statusLine('no_worker'));
-    const people = await following(['attach', task], (out) => out.includes('No worker is alive'));
+    const people = await following(['attach', task], (out) => out.includes('No worker since'));
     expect(people.code).toBe(143);
 
     const back = following(['attach', task, '--json'], (out) => out.includes('A worker is there again'));

@@ -21,7 +21,8 @@ export interface JournalFacts {
   version: number;
   known: number;
   id: string | null;
-  tasks: { server: string; status: TaskStatus; count: number }[];
+  /** `queue` is that of the workers that work in the tasks' folders. */
+  tasks: { server: string; status: TaskStatus; queue: string; count: number }[];
   /** Those that have run out, too. */
   leases: HostLease[];
   /** Of the texts that are stored apart, the newest. */
