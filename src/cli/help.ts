@@ -1,3 +1,4 @@
+import { calledFromAnywhere } from './called-as.js';
 import { wrap } from './flow.js';
 import { columns, type Io } from './io.js';
 
@@ -20,8 +21,10 @@ interface CommandHelp {
   exits: readonly ExitCode[];
   /** In place of the general words for code 0. */
   zero?: string;
+  /** The same for code 1. */
+  one?: string;
   /** What stands below the examples. */
-  more?: (command: string) => string;
+  more?: (io: Io) => string;
 }
 
 const FOLLOWS: readonly ExitCode[] = [0, 1, 2, 3, 4, 5, 130, 143];
@@ -29,13 +32,13 @@ const LOCAL: readonly ExitCode[] = [0, 1, 2];
 const REMOTE: readonly ExitCode[] = [0, 1, 2, 5];
 const DEMO: readonly ExitCode[] = FOLLOWS.filter((code) => code !== 143);
 
-const howToComplete = (command: string): string => `To have it in every shell, add a line to its start-up file:
+const howToComplete = (call: string): string => `To have it in every shell, add a line to its start-up file:
   bash, ~/.bashrc:
-    source <(${command} completion bash)
+    source <(${call} completion bash)
   zsh, ~/.zshrc, below compinit:
-    source <(${command} completion zsh)
+    source <(${call} completion zsh)
   fish, ~/.config/fish/config.fish:
-    ${command} completion fish | source`;
+    ${call} completion fish | source`;
 
 /** Examples and exit codes of each command, by its name behind those of its groups. */
 export const HELP: Readonly<Record<string, CommandHelp>> = {
@@ -96,9 +99,15 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['doctor', 'doctor --offline', 'doctor --json'],
     exits: LOCAL,
     zero: 'nothing is broken',
+    one: 'something does not work',
   },
   demo: { examples: ['demo'], exits: DEMO, zero: 'the project was repaired' },
-  completion: { examples: ['completion bash'], exits: LOCAL, zero: 'printed', more: howToComplete },
+  completion: {
+    examples: ['completion bash'],
+    exits: LOCAL,
+    zero: 'printed',
+    more: (io) => howToComplete(calledFromAnywhere(io.command)),
+  },
 };
 
 /** Columns for help: a terminal's, up to where lines become hard to read. */
@@ -111,8 +120,12 @@ export function commandHelp(io: Io, path: string): string {
   const help = HELP[path];
   if (!help) return '';
   const examples = help.examples.map((example) => `  ${io.command} ${example}`);
-  const words = { ...EXIT_WORDS, ...(help.zero ? { 0: help.zero } : {}) };
-  const more = help.more ? `${help.more(io.command)}\n\n` : '';
+  const words = {
+    ...EXIT_WORDS,
+    ...(help.exits.includes(3) ? {} : { 1: help.one ?? 'an error' }),
+    ...(help.zero ? { 0: help.zero } : {}),
+  };
+  const more = help.more ? `${help.more(io)}\n\n` : '';
   return `\nExamples:\n${examples.join('\n')}\n\n${more}${exitCodes(io, help.exits, words)}`;
 }
 

@@ -71,7 +71,7 @@ describe('a task that nobody works on', () => {
     const people = await following(['attach', task], (out) => out.includes('No worker since'));
     expect(people.code).toBe(143);
 
-    const back = following(['attach', task, '--json'], (out) => out.includes('A worker is there again'));
+    const back = following(['attach', task, '--json'], (out) => out.includes('Back again'));
     await until(async () => (await world.journal.liveHosts()).length === 0, LEASE_MS);
     await new Promise((done) => setTimeout(done, 2_000));
     const second = await world.worker();

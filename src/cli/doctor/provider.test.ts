@@ -82,15 +82,19 @@ describe('settings', () => {
   it('of a saved profile are asked with and corrected there, and shown in no row', async () => {
     const fake = await startFakeModel({ apiKey: 'right-key' });
     onTestFinished(() => fake.close());
-    const begin = await withProfiles(['work', { apiKey: KEY, baseURL: `${fake.url}?k=query-secret` }]);
+    const begin = await withProfiles(
+      ['work', { apiKey: KEY, baseURL: fake.url }],
+      ['mine', { apiKey: KEY, baseURL: 'https://me:pw-secret@work.example/?k=query-secret' }],
+    );
     const exam = begin({ LONGHAUL_PROFILE: 'work', ANTHROPIC_API_KEY: 'right-key' });
     expect(await modelCheck.look(exam)).toMatchObject({
       state: 'bad',
       found: expect.stringContaining('refuses the key'),
       next: expect.stringMatching(/^Set ANTHROPIC_API_KEY .* Then save it: `longhaul profile save work`\.$/),
     });
-    const [row] = await examine(exam, [{ name: 'all', look: async () => bad(`${KEY} query-secret`, KEY) }]);
-    expect(JSON.stringify(row)).not.toMatch(/saved-key|query-secret/);
+    const check = { name: 'all', look: async () => bad(`${KEY} pw-secret query-secret`, KEY) };
+    const [row] = await examine(begin({ LONGHAUL_PROFILE: 'mine' }), [check]);
+    expect(JSON.stringify(row)).not.toMatch(/saved-key|secret/);
   });
 });
 
