@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inUse, unsure } from './client/errors.js';
 import { explain, failureOf } from './client/explain.js';
 import { closedTask, followUpInput } from './client/follow-up.js';
 import { abortByForce } from './client/force.js';
 import { answerProfile, followUpProfile, newTaskProfile, type Place } from './client/provider.js';
 import { checkText, newTaskId } from './client/requests.js';
-import { shownStatus } from './client/served.js';
+import { newTaskQueue, shownStatus } from './client/served.js';
 import { TaskReader } from './client/task-reader.js';
 import type { TemporalTasks } from './client/temporal-tasks.js';
 import type {
@@ -20,7 +20,6 @@ import type {
 import { type Answer, MAX_INLINE_ANSWER } from './domain/asks.js';
 import { LonghaulError } from './domain/errors.js';
 import { DEFAULT_APPROVALS } from './domain/policy.js';
-import { TASK_QUEUE } from './domain/queues.js';
 import type { AnswerReply, SendReply } from './domain/replies.js';
 import type { TaskInput, TaskSettings } from './domain/task.js';
 import { oneLine } from './domain/text.js';
@@ -110,7 +109,7 @@ export class TaskClient extends TaskReader {
       maxConsecutiveMistakes: request.maxConsecutiveMistakes ?? 3,
     };
     const task = newTaskId();
-    const queue = await this.hostQueue(temporal.server);
+    const queue = newTaskQueue(temporal.server, await this.journal.liveHosts(), this.env);
     const input: TaskInput = {
       v: 1,
       task,
@@ -170,7 +169,7 @@ export class TaskClient extends TaskReader {
     checkText(text);
     const temporal = await this.tasks();
     const message = { textRef: await this.journal.putBlob(text), clientId: randomUUID() };
-    for (const until = Date.now() + CLOSING_MS; ; await pause(POLL_MS)) {
+    for (const until = Date.now() + CLOSING_MS; ; await sleep(POLL_MS)) {
       try {
         await temporal.update<SendReply>(task, 'send', { ...message, notAfter: Date.now() + SEND_MS });
         return { state: 'queued' };
@@ -249,13 +248,6 @@ export class TaskClient extends TaskReader {
     return { home: this.home, env: this.env };
   }
 
-  /** The queue of this machine's own host worker, when it is not the workflows' queue. */
-  private async hostQueue(server: string): Promise<string | undefined> {
-    const hosts = (await this.journal.liveHosts()).filter((host) => host.server === server);
-    const here = hosts.find(({ host }) => host === (this.env.LONGHAUL_HOST ?? hostname())) ?? hosts[0];
-    return here === undefined || here.queue === TASK_QUEUE ? undefined : here.queue;
-  }
-
   /** Ends the task in the journal when its workflow has ended without its doing. @returns whether it did */
   private async settle(task: string): Promise<boolean> {
     const row = await this.journal.getTask(task);
@@ -310,8 +302,4 @@ export class TaskClient extends TaskReader {
     await this.startRun(input, row.title);
     return true;
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
 }

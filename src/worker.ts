@@ -19,8 +19,9 @@ import type { LonghaulWorker, WorkerLog, WorkerLogEntry, WorkerOptions } from '.
 import { LonghaulError } from './domain/errors.js';
 import { isOpen } from './domain/outcomes.js';
 import { hostQueue, TASK_QUEUE, type WorkerRole } from './domain/queues.js';
-import { type HostLease, type Journal, LOCAL_SERVER, type TaskRow } from './journal/journal.js';
+import type { Journal } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
+import { type HostLease, LOCAL_SERVER, type TaskRow } from './journal/rows.js';
 import { sweepProfiles } from './model/sweep-profiles.js';
 import { dropSpareRunner, prepareRunner } from './runner/spare.js';
 import { sweepCommands } from './runner/sweep.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnswerCall, PreparedCall, RanCall } from '../domain/calls.js';
 import { isApproved } from '../domain/policy.js';
 import type { StreamInput } from '../domain/turn.js';
-import type { NewResult, TurnRow } from '../journal/journal.js';
+import type { NewResult, TurnRow } from '../journal/rows.js';
 import { findTool } from '../tools/registry.js';
 import type { ActivityDeps } from './context.js';
 import { begun, runEarly, storedRun, summaryOf } from './run-tool.js';

@@ -19,6 +19,11 @@ export function calledAs(script: string | undefined, here: string): string {
   return `node ${quoted(pathFrom(here, file))}`;
 }
 
+/** How to call this command line from any folder, such as in a start-up file of a shell. */
+export function calledFromAnywhere(command: string): string {
+  return command === INSTALLED ? INSTALLED : `node ${quoted(join(packageRoot, 'bin', 'longhaul.js'))}`;
+}
+
 /** A path that can be opened from `here`: relative or absolute, whichever is shorter. */
 export function pathFrom(here: string, path: string): string {
   const near = relative(here, path);

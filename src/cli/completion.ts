@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { packageRoot } from '../service/package.js';
-import { INSTALLED, quoted } from './called-as.js';
+import { calledFromAnywhere } from './called-as.js';
 import { joinPieces, shownInBash } from './completion/bash.js';
 import { type Completion, complete } from './completion/complete.js';
 import { completionScript } from './completion/scripts.js';
@@ -11,7 +9,7 @@ import { type Io, printJson, printLine } from './io.js';
 
 /** Prints the script that a shell sources. @returns the exit code */
 export function completionCommand(io: Io, shell: Shell, json: boolean): number {
-  const script = completionScript(shell, callable(io.command));
+  const script = completionScript(shell, calledFromAnywhere(io.command));
   if (json) printJson(io, { type: 'completion', shell, script });
   else io.stdout.write(script);
   return 0;
@@ -41,9 +39,4 @@ function linesFor(io: Io, shell: Shell, { candidates }: Completion, typed: numbe
   if (shell !== 'bash') return candidates.map(({ value, about }) => `${value}\t${about}`);
   const rest = candidates.map(({ value, about }) => ({ value: value.slice(typed), about }));
   return shownInBash(rest, { type: Number(io.env.COMP_TYPE), columns: Number(io.env.COLUMNS) || 80 });
-}
-
-/** How the script calls this command line, from any folder. */
-function callable(command: string): string {
-  return command === INSTALLED ? INSTALLED : `node ${quoted(join(packageRoot, 'bin', 'longhaul.js'))}`;
 }

@@ -1,9 +1,9 @@
-import { isUsable } from '../model/profiles.js';
+import { worksInFolders } from '../domain/queues.js';
+import { isUsable, PROVIDER_ADDRESS, shownAddress } from '../model/profiles.js';
 import { packageVersion } from '../service/package.js';
 import { examine } from './doctor/doctor.js';
 import { beginExamination, type Examination } from './doctor/examination.js';
-import { secretHider, shownAddress } from './doctor/hide.js';
-import { DEFAULT_ADDRESS, settingsInUse } from './doctor/keys.js';
+import { secretHider } from './doctor/hide.js';
 import { problemOf, rowLines } from './doctor/row-lines.js';
 import { serverNamed } from './doctor/temporal-look.js';
 import { columns, type Io, painter, printJson, printLine } from './io.js';
@@ -34,9 +34,9 @@ export async function doctorCommand(
 /** What programs read by name. */
 async function facts(exam: Examination): Promise<Record<string, unknown>> {
   const { env, home, paths } = exam;
-  const [server, cli, look] = await Promise.all([exam.server(), exam.cli(), exam.journal()]);
+  const [server, cli, look, settings] = await Promise.all([exam.server(), exam.cli(), exam.journal(), exam.settings()]);
   const target = 'target' in server ? server.target : undefined;
-  const profile = settingsInUse(env);
+  const { profile, name } = settings;
   const readable = look.state === 'readable' ? look.facts : undefined;
   const sound = look.state === 'readable' && look.facts.id !== null && !look.flaws?.length;
   return {
@@ -44,7 +44,7 @@ async function facts(exam: Examination): Promise<Record<string, unknown>> {
     longhaul: packageVersion(),
     home,
     temporal: {
-      address: target === undefined ? null : secretHider(env)(target.address),
+      address: target === undefined ? null : secretHider(env, profile)(target.address),
       namespace: target?.namespace ?? null,
       ui: target?.ui ?? null,
       embedded: !serverNamed(env),
@@ -55,11 +55,12 @@ async function facts(exam: Examination): Promise<Record<string, unknown>> {
       path: paths.journal,
       id: readable?.id ?? null,
       ok: look.state === 'none' || sound,
-      hosts: readable?.leases.filter(({ until }) => until > Date.now()).length ?? 0,
+      hosts: readable?.leases.filter(({ role, until }) => worksInFolders(role) && until > Date.now()).length ?? 0,
     },
     provider: {
+      profile: name,
       configured: isUsable(profile),
-      baseUrl: shownAddress(profile.baseURL ?? DEFAULT_ADDRESS),
+      baseUrl: shownAddress(profile.baseURL ?? PROVIDER_ADDRESS),
     },
   };
 }

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { testIo } from '../../test/support/cli.js';
 import { packageRoot } from '../service/package.js';
+import { HELP } from './help.js';
 import type { Io } from './io.js';
 import { main } from './main.js';
 import { buildProgram } from './program.js';
@@ -17,37 +19,45 @@ async function longhaul(argv: string[], more: Partial<Io> = {}) {
 /** A terminal's end of so many columns. */
 const tty = (columns: number) => Object.assign(new PassThrough(), { isTTY: true, columns });
 
+/** All that people can call, with those of groups. */
+function callable(command: Command, path: string[] = []): { name: string; path: string[] }[] {
+  return command.commands
+    .filter((one) => command.createHelp().visibleCommands(command).includes(one))
+    .flatMap((one) => {
+      const below = [...path, one.name()];
+      return [{ name: below.join(' '), path: below }, ...callable(one, below)];
+    });
+}
+
+const commands = callable(buildProgram(testIo(), () => {}));
+
 describe('help', () => {
   it('lists the commands and the exit codes', async () => {
     const { code, out } = await longhaul(['--help']);
     expect(code).toBe(0);
-    for (const name of [
-      'up',
-      'down',
-      'run',
-      'attach',
-      'log',
-      'answer',
-      'send',
-      'abort',
-      'tasks',
-      'show',
-      'worker',
-      'doctor',
-    ]) {
+    for (const { name } of commands.filter(({ path }) => path.length === 1))
       expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
-    }
     expect(out).toContain('130');
   });
 
-  const commands = buildProgram(testIo(), () => {}).commands.map((one) => one.name());
+  it.each(commands)(
+    'of $name has examples and exit codes, and fits 60 columns but for the examples',
+    async ({ path }) => {
+      const { out } = await longhaul([...path, '--help'], { stdout: tty(60) });
+      expect(out).toMatch(new RegExp(`^Examples:\n  longhaul ${path.join(' ')}\\b`, 'm'));
+      expect(out).toMatch(/^Exit codes:\n {2}0 {4}\S/m);
+      const long = out.split('\n').filter((line) => displayWidth(line) > 60);
+      expect(long.filter((line) => !line.startsWith('  longhaul '))).toEqual([]);
+    },
+  );
 
-  it.each(commands)('of %s has examples and exit codes, and fits 60 columns but for the examples', async (name) => {
-    const { out } = await longhaul([name, '--help'], { stdout: tty(60) });
-    expect(out).toMatch(new RegExp(`^Examples:\n  longhaul ${name}\\b`, 'm'));
-    expect(out).toMatch(/^Exit codes:\n {2}0 {4}\S/m);
-    const long = out.split('\n').filter((line) => displayWidth(line) > 60);
-    expect(long.filter((line) => !line.startsWith('  longhaul '))).toEqual([]);
+  it('has nothing on commands that are not there', () => {
+    expect(Object.keys(HELP).sort()).toEqual(commands.map(({ name }) => name).sort());
+  });
+
+  it.each([60, 100])('of the program fits %i columns', async (width) => {
+    const { out } = await longhaul(['--help'], { stdout: tty(width) });
+    expect(Math.max(...out.split('\n').map(displayWidth))).toBeLessThanOrEqual(width);
   });
 
   it('gives exactly the exit codes that docs/cli.md has', async () => {

@@ -1,3 +1,4 @@
+import { calledFromAnywhere } from './called-as.js';
 import { wrap } from './flow.js';
 import { columns, type Io } from './io.js';
 
@@ -20,13 +21,26 @@ interface CommandHelp {
   exits: readonly ExitCode[];
   /** In place of the general words for code 0. */
   zero?: string;
+  /** The same for code 1. */
+  one?: string;
+  /** What stands below the examples. */
+  more?: (io: Io) => string;
 }
 
 const FOLLOWS: readonly ExitCode[] = [0, 1, 2, 3, 4, 5, 130, 143];
 const LOCAL: readonly ExitCode[] = [0, 1, 2];
 const REMOTE: readonly ExitCode[] = [0, 1, 2, 5];
+const DEMO: readonly ExitCode[] = FOLLOWS.filter((code) => code !== 143);
 
-/** Examples and exit codes of each command. */
+const howToComplete = (call: string): string => `To have it in every shell, add a line to its start-up file:
+  bash, ~/.bashrc:
+    source <(${call} completion bash)
+  zsh, ~/.zshrc, below compinit:
+    source <(${call} completion zsh)
+  fish, ~/.config/fish/config.fish:
+    ${call} completion fish | source`;
+
+/** Examples and exit codes of each command, by its name behind those of its groups. */
 export const HELP: Readonly<Record<string, CommandHelp>> = {
   up: { examples: ['up', 'up --foreground'], exits: LOCAL, zero: 'the service runs' },
   down: { examples: ['down'], exits: LOCAL, zero: 'the service is down' },
@@ -34,6 +48,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     examples: [
       'run "Make the date parser accept ISO weeks" -w ~/src/app',
       'run "Update the changelog" --approve edit --max-turns 40',
+      'run "Fix the build" --profile work --max-time 2h --detach',
       'run --prompt-file plan.md --yolo --json --on-ask exit',
     ],
     exits: FOLLOWS,
@@ -59,7 +74,11 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     exits: REMOTE,
     zero: 'the message was left',
   },
-  abort: { examples: ['abort k3v'], exits: REMOTE, zero: 'the task has ended, or will' },
+  abort: {
+    examples: ['abort k3v', 'abort k3v --force'],
+    exits: REMOTE,
+    zero: 'the task has ended, or will',
+  },
   tasks: { examples: ['tasks', 'tasks --status waiting', 'tasks --limit 10 --json'], exits: LOCAL, zero: 'listed' },
   show: { examples: ['show k3v', 'show k3v --json'], exits: LOCAL, zero: 'shown, however the task stands' },
   worker: {
@@ -67,7 +86,28 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     exits: REMOTE,
     zero: 'it was told to end, and has',
   },
-  doctor: { examples: ['doctor', 'doctor --json'], exits: LOCAL, zero: 'nothing is broken' },
+  profile: { examples: ['profile save default', 'profile list'], exits: LOCAL },
+  'profile save': {
+    examples: ['profile save default', 'profile save work --key-stdin < key.txt'],
+    exits: LOCAL,
+    zero: 'saved',
+  },
+  'profile list': { examples: ['profile list', 'profile list --json'], exits: LOCAL, zero: 'listed' },
+  'profile show': { examples: ['profile show work'], exits: LOCAL, zero: 'shown' },
+  'profile remove': { examples: ['profile remove work', 'profile remove work --force'], exits: LOCAL, zero: 'removed' },
+  doctor: {
+    examples: ['doctor', 'doctor --offline', 'doctor --json'],
+    exits: LOCAL,
+    zero: 'nothing is broken',
+    one: 'something does not work',
+  },
+  demo: { examples: ['demo'], exits: DEMO, zero: 'the project was repaired' },
+  completion: {
+    examples: ['completion bash'],
+    exits: LOCAL,
+    zero: 'printed',
+    more: (io) => howToComplete(calledFromAnywhere(io.command)),
+  },
 };
 
 /** Columns for help: a terminal's, up to where lines become hard to read. */
@@ -75,13 +115,18 @@ export function helpWidth(io: Io): number {
   return io.stdout.isTTY ? Math.min(columns(io), 100) : 80;
 }
 
-/** What stands below the flags of a command. */
-export function commandHelp(io: Io, name: string): string {
-  const help = HELP[name];
+/** What stands below the flags of a command. @param path its name behind those of its groups, such as `profile save` */
+export function commandHelp(io: Io, path: string): string {
+  const help = HELP[path];
   if (!help) return '';
   const examples = help.examples.map((example) => `  ${io.command} ${example}`);
-  const words = { ...EXIT_WORDS, ...(help.zero ? { 0: help.zero } : {}) };
-  return `\nExamples:\n${examples.join('\n')}\n\n${exitCodes(io, help.exits, words)}`;
+  const words = {
+    ...EXIT_WORDS,
+    ...(help.exits.includes(3) ? {} : { 1: help.one ?? 'an error' }),
+    ...(help.zero ? { 0: help.zero } : {}),
+  };
+  const more = help.more ? `${help.more(io)}\n\n` : '';
+  return `\nExamples:\n${examples.join('\n')}\n\n${more}${exitCodes(io, help.exits, words)}`;
 }
 
 /** What stands below the list of commands. */

@@ -6,6 +6,7 @@ import {
   checkProfileName,
   chooseProfile,
   hasProfile,
+  nameOf,
   profileNames,
   removeProfile,
   unknownProfile,
@@ -16,17 +17,16 @@ import {
   isHashed,
   isUsable,
   loadProfile,
+  PROVIDER_ADDRESS,
   type Profile,
   profileFromEnv,
   shownAddress,
   writeProfile,
 } from '../model/profiles.js';
+import { namesServer } from '../service/named-server.js';
 import { homePaths } from '../settings/paths.js';
 import { columns, type Io, printJson, printLine } from './io.js';
 import { count, table } from './text.js';
-
-/** The provider's own address, used where a profile names none. */
-const PROVIDER = 'https://api.anthropic.com';
 
 /** Longest key taken from standard input, bytes. */
 const MAX_KEY_BYTES = 16 * 1024;
@@ -61,7 +61,7 @@ export async function listCommand(io: Io, home: string, json: boolean): Promise<
   for (const name of names.filter((one) => !isHashed(one))) named.push(await shown(home, name));
   const shells = names.filter(isHashed).length;
   const choice = chooseProfile(home, io.env);
-  const here = choice === undefined ? null : choice.from === 'shell' ? 'shell' : choice.name;
+  const here = choice ? nameOf(choice) : namesServer(io.env) ? ENV_PROFILE : null;
   if (json) {
     printJson(io, { type: 'profiles', profiles: named, shells, here });
     return 0;
@@ -134,7 +134,7 @@ async function shown(home: string, name: string): Promise<ShownProfile> {
 
 function shownProfile(name: string, profile: Profile, tasks: string[]): ShownProfile {
   const { baseURL, apiKey, authToken } = profile;
-  const baseUrl = shownAddress(baseURL ?? PROVIDER);
+  const baseUrl = shownAddress(baseURL ?? PROVIDER_ADDRESS);
   return { name, baseUrl, key: apiKey !== undefined, token: authToken !== undefined, tasks };
 }
 
@@ -177,5 +177,6 @@ function nothingToSave(): LonghaulError {
 
 function hereWords(here: string | null): string {
   if (here === null) return 'none (a task cannot be started)';
+  if (here === ENV_PROFILE) return "the worker's own environment";
   return here === 'shell' ? "the shell's ANTHROPIC_* settings" : here;
 }

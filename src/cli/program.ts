@@ -18,12 +18,6 @@ import { commandHelp, helpWidth, programHelp } from './help.js';
 import type { Io } from './io.js';
 import { nearest } from './typos.js';
 
-const HOW_TO_COMPLETE = `
-To use it in every shell, add one line:
-  bash  source <(longhaul completion bash)   to ~/.bashrc
-  zsh   source <(longhaul completion zsh)    to ~/.zshrc, below compinit
-  fish  longhaul completion fish | source    to ~/.config/fish/config.fish`;
-
 /** Commands that decide for people, `profile save` and `profile remove` among them. */
 const FOR_PEOPLE = ['answer', 'send', 'abort', 'save', 'remove'];
 
@@ -77,7 +71,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       .description(about)
       .option('--json', 'machine-readable output')
       .allowExcessArguments(false)
-      .addHelpText('after', ({ command }) => commandHelp(io, command.name()));
+      .addHelpText('after', commandHelp(io, usage));
 
   command('up', 'start the service: Temporal and a worker')
     .option('--foreground', 'run it here, until Ctrl-C')
@@ -153,10 +147,10 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .command('demo')
     .description('see a small project repaired by a scripted model; needs no key')
     .allowExcessArguments(false)
+    .addHelpText('after', commandHelp(io, 'demo'))
     .action(async () => done(await (await import('./demo.js')).demo([], io)));
   command('completion', 'print what makes a shell complete commands, flags and task ids')
     .argument('<shell>', 'bash, zsh or fish', parseOneOf('completion', SHELLS))
-    .addHelpText('after', HOW_TO_COMPLETE)
     .action(async (shell, flags) =>
       done((await import('./completion.js')).completionCommand(io, shell, flags.json === true)),
     );
@@ -171,9 +165,17 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
 }
 
 function profileCommands(program: Command, io: Io, home: string, done: (code: number) => void): void {
-  const group = program.command('profile').description('named provider settings: save, list, show, remove');
+  const group = program
+    .command('profile')
+    .description('named provider settings: save, list, show, remove')
+    .addHelpText('after', commandHelp(io, 'profile'));
   const command = (usage: string, about: string) =>
-    group.command(usage).description(about).option('--json', 'machine-readable output').allowExcessArguments(false);
+    group
+      .command(usage)
+      .description(about)
+      .option('--json', 'machine-readable output')
+      .allowExcessArguments(false)
+      .addHelpText('after', commandHelp(io, `profile ${usage}`));
   const load = () => import('./profile.js');
 
   command('save', "store this shell's ANTHROPIC_* settings under a name")

@@ -1,8 +1,8 @@
-import { isServed, shownStatus } from '../client/served.js';
+import { isRowServed, shownStatus } from '../client/served.js';
 import { TaskClient } from '../client.js';
 import { isOpen } from '../domain/outcomes.js';
-import { LOCAL_SERVER, type TaskRow } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
+import { LOCAL_SERVER, type TaskRow } from '../journal/rows.js';
 import { askLines, howToAnswer } from './asking.js';
 import { wrap } from './flow.js';
 import { type Io, painter, printJson, printLine, textWidth } from './io.js';
@@ -24,7 +24,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     for await (const stored of storedEvents(journal, task)) state.apply(stored);
     const workers = await journal.liveWorkers();
     const status = shownStatus(row, workers);
-    const served = isServed(row, workers);
+    const served = isRowServed(row, workers);
     const asks = isOpen(row.status) ? [...state.open.values()] : [];
     const { usage, cost, requests } = await journal.totals(task);
     const outcome = isOpen(row.status) ? undefined : state.closed?.outcome;

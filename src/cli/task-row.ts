@@ -1,6 +1,7 @@
 import { NAMESPACE } from '../devserver/flags.js';
 import { LonghaulError } from '../domain/errors.js';
-import type { Journal, TaskRow } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
+import type { TaskRow } from '../journal/rows.js';
 import { loadSettings, namedUi } from '../service/named-server.js';
 import { readService } from '../service/up.js';
 

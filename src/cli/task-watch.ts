@@ -1,8 +1,9 @@
-import { isServed } from '../client/served.js';
+import { isRowServed } from '../client/served.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { Partial, StoredEvent } from '../domain/events.js';
 import { isOpen } from '../domain/outcomes.js';
-import { type Journal, LOCAL_SERVER } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
+import { LOCAL_SERVER } from '../journal/rows.js';
 import { Activity } from './activity.js';
 import { HumanView } from './human-view.js';
 import type { Io } from './io.js';
@@ -82,7 +83,7 @@ export class TaskWatch {
     await journal.check();
     const row = await journal.getTask(task);
     if (!row || !isOpen(row.status) || this.stopped) return;
-    if (isServed(row, await journal.liveWorkers())) {
+    if (isRowServed(row, await journal.liveWorkers())) {
       this.served();
       return;
     }

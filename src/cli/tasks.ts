@@ -1,7 +1,8 @@
 import { shownStatus } from '../client/served.js';
 import { TaskClient } from '../client.js';
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
-import type { Journal, TaskRow } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
+import type { TaskRow } from '../journal/rows.js';
 import { columns, type Io, painter, printJson, printLine } from './io.js';
 import { neutralLine } from './neutral.js';
 import { age, money, table } from './text.js';

@@ -2,7 +2,8 @@ import type { BlobRef } from '../domain/blocks.js';
 import { LonghaulError } from '../domain/errors.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { CarriedState, TaskInput } from '../domain/task.js';
-import type { Journal, TaskRow } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
+import type { TaskRow } from '../journal/rows.js';
 import { notFound } from './resolve.js';
 
 /** @returns undefined while the journal has it open. @throws LonghaulError `task-not-found`, `task-closed` */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../domain/errors.js';
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
-import type { Journal, TaskRow } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
+import type { TaskRow } from '../journal/rows.js';
 import { endCommands } from '../runner/sweep.js';
 import { homePaths } from '../settings/paths.js';
 import { removeLeftTemp } from '../workspace/atomic-write.js';

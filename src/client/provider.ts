@@ -53,7 +53,7 @@ function noProvider(): LonghaulError {
     kept: 'No task was started.',
     next:
       'Set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server), or save a profile with `longhaul profile save default`. ' +
-      '`npm start` plays the demo without a key.',
+      '`longhaul demo` needs no key.',
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Partial, StoredEvent } from '../domain/events.js';
 import { isOpen } from '../domain/outcomes.js';
-import type { HostLease, Journal, TaskRow } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
+import type { HostLease, TaskRow } from '../journal/rows.js';
 import { notFound } from './resolve.js';
 import { shownStatus } from './served.js';
 import type { FollowOptions, TaskDetails, TaskEnd, TaskFilter, TaskSummary } from './types.js';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { taskOf, testJournal } from '../../test/support/journal.js';
-import type { TaskRow } from '../journal/journal.js';
+import type { TaskRow } from '../journal/rows.js';
 import { reconcile, reconcileAll, type WorkflowState } from './reconcile.js';
 
 const TERMINATED: WorkflowState = { state: 'closed', how: 'cancelled' };

@@ -1,5 +1,6 @@
 import { isOpen, OPEN_STATUSES, type Outcome } from '../domain/outcomes.js';
-import type { Journal, TaskRow } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
+import type { TaskRow } from '../journal/rows.js';
 
 /** A task's workflow. A `closed` one that is open in the journal ended without writing its end there. */
 export type WorkflowState =

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkerRole } from '../domain/queues.js';
-import type { TaskRow } from '../journal/journal.js';
+import type { TaskRow } from '../journal/rows.js';
 import { shownStatus } from './served.js';
 
 const row = (more: Partial<TaskRow>, hostQueue?: string): TaskRow => ({

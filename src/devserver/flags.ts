@@ -14,7 +14,7 @@ export const SEARCH_ATTRIBUTES = {
 } as const;
 
 const DYNAMIC_CONFIG = [
-  // the default adds 50 ms to every activity
+  // the default adds up to 50 ms to an activity
   'history.transferProcessorMaxPollRPS=2000',
   // else a run that follows within a second is delayed
   'history.workflowIdReuseMinimalInterval="0s"',

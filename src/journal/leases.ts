@@ -1,5 +1,7 @@
+import { worksInFolders } from '../domain/queues.js';
 import type { Context } from './context.js';
-import { type Journal, LOCAL_SERVER } from './journal.js';
+import type { Journal } from './journal.js';
+import { LOCAL_SERVER } from './rows.js';
 
 export function leaseStore(ctx: Context) {
   const liveWorkers: Journal['liveWorkers'] = () =>
@@ -27,7 +29,7 @@ export function leaseStore(ctx: Context) {
     liveWorkers,
 
     async liveHosts() {
-      return (await liveWorkers()).filter(({ role }) => role !== 'workflow');
+      return (await liveWorkers()).filter(({ role }) => worksInFolders(role));
     },
   } satisfies Pick<Journal, 'renewLease' | 'dropLease' | 'liveWorkers' | 'liveHosts'>;
 }

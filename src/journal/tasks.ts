@@ -3,7 +3,8 @@ import { OPEN_STATUSES, type TaskStatus } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
 import type { Context, Tx } from './context.js';
 import { conflict, lost } from './errors.js';
-import { type Journal, LOCAL_SERVER, type TaskRow, WorkspaceInUse } from './journal.js';
+import { type Journal, WorkspaceInUse } from './journal.js';
+import { LOCAL_SERVER, type TaskRow } from './rows.js';
 import type { JournalSchema } from './schema.js';
 import { wrote } from './wake.js';
 

@@ -5,7 +5,8 @@ import type { TurnKey } from '../domain/ids.js';
 import { NO_USAGE } from '../domain/usage.js';
 import type { Tx } from './context.js';
 import { lost } from './errors.js';
-import { Superseded, type TurnRow } from './journal.js';
+import { Superseded } from './journal.js';
+import type { TurnRow } from './rows.js';
 import type { JournalSchema } from './schema.js';
 
 export type StoredTurn = Selectable<JournalSchema['turn']>;

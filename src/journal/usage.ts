@@ -1,7 +1,8 @@
 import type { TurnKey } from '../domain/ids.js';
 import { NO_USAGE, type Usage } from '../domain/usage.js';
 import type { Context, Tx } from './context.js';
-import type { Journal, Reservation, UsageRow } from './journal.js';
+import type { Journal } from './journal.js';
+import type { Reservation, UsageRow } from './rows.js';
 
 /** Characters a token has on average, for estimates of text that no provider has counted. */
 const CHARS_PER_TOKEN = 4;

@@ -49,6 +49,11 @@ export function profileFile(home: string, name: string): string {
 /** Where a command takes its provider settings from. */
 export type ProfileChoice = { from: 'flag' | 'variable' | 'default'; name: string } | { from: 'shell' };
 
+/** How programs are told of a choice. */
+export function nameOf(choice: ProfileChoice): string {
+  return choice.from === 'shell' ? 'shell' : choice.name;
+}
+
 /**
  * What names a profile for Longhaul alone goes before what is meant for every program: `--profile`, then
  * `LONGHAUL_PROFILE`, then the shell's `ANTHROPIC_*`, then the profile `default`.

@@ -16,9 +16,12 @@ export function isHashed(name: string): boolean {
   return /^p-[0-9a-f]{12}$/.test(name);
 }
 
-/** An address as people may see it: without user, password and query. */
+/** The provider's own address, used where a profile names none. */
+export const PROVIDER_ADDRESS = 'https://api.anthropic.com';
+
+/** Protocol, host and path of an address; a user, a password and a query may be secret. */
 export function shownAddress(url: string): string {
-  if (!URL.canParse(url)) return '(not a URL)';
+  if (!URL.canParse(url)) return '(not an address)';
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }

@@ -2,8 +2,9 @@ import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../domain/errors.js';
 import type { TaskEvent } from '../domain/events.js';
 import type { TaskId } from '../domain/ids.js';
-import { type Journal, type Restart, Superseded, WorkspaceInUse } from '../journal/journal.js';
+import { type Journal, Superseded, WorkspaceInUse } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
+import type { Restart } from '../journal/rows.js';
 import { type RunHistory, readHistory } from './history.js';
 
 /** Tasks whose run is remembered; beyond that the journal is asked again. */

@@ -56,3 +56,8 @@ function ageNote(age: Exclude<ServiceAge, 'same'>, state: ServiceState, own: Pac
 export function named({ version, build, root }: PackageIdentity): string {
   return `Longhaul ${version}, build ${build}, in ${root}`;
 }
+
+/** The first line of a child's trouble, without its end mark and what leads over to the log. */
+export function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').replace(/[.:]?\s*(The end of its log:)?$/, '');
+}

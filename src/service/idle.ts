@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { LonghaulError } from '../domain/errors.js';
 import { OPEN_STATUSES } from '../domain/outcomes.js';
-import { LOCAL_SERVER } from '../journal/journal.js';
 import { openJournal } from '../journal/open.js';
+import { LOCAL_SERVER } from '../journal/rows.js';
 
 export interface IdleWatch {
   signal: AbortSignal;

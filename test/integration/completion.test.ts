@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/open.js';
-import { Terminal } from '../support/keyboard.js';
+import { openTerminal, type TestTerminal } from '../support/terminal.js';
 import { COMMAND } from '../support/world.js';
 
 const has = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
@@ -39,17 +39,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const work = () => join(folder, 'work');
 
 function inTerminal(command: string[], prepare: string) {
-  let terminal: Terminal;
+  let terminal: TestTerminal;
   beforeAll(async () => {
-    terminal = new Terminal(command, { env: { ...env, PS1: '> ' }, cwd: work() });
-    terminal.type(`${prepare}; echo "rea""dy"\n`);
-    await terminal.until(/ready/);
+    terminal = openTerminal([], { command, env: { ...env, PS1: '> ' }, cwd: work(), columns: 120 });
+    await terminal.answers(`${prepare}; echo "rea""dy"\n`, /ready/);
   });
-  afterAll(() => terminal.end());
-  return async (keys: string, wanted: RegExp): Promise<string> => {
-    terminal.type(`${CLEAR_LINE}longhaul ${keys}`);
-    return terminal.until(wanted);
-  };
+  afterAll(async () => {
+    terminal.type(`${CLEAR_LINE}exit\n`);
+    await terminal.ended;
+  });
+  return (keys: string, wanted: RegExp): Promise<string> => terminal.answers(`${CLEAR_LINE}longhaul ${keys}`, wanted);
 }
 
 describe('bash', () => {

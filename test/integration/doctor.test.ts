@@ -10,7 +10,7 @@ import { homePaths } from '../../src/settings/paths.js';
 import { COMMAND, runCli } from '../support/world.js';
 
 interface Report {
-  temporal: { address: string | null; reachable: boolean; embedded: boolean };
+  temporal: { address: string | null; ui: string | null; reachable: boolean; embedded: boolean };
   rows: { name: string; state: string; found: string; next?: string }[];
 }
 
@@ -62,9 +62,18 @@ describe('beside the service', () => {
     const { code, report, row } = await doctor();
     expect(code).toBe(0);
     expect(report.temporal).toMatchObject({ address: expect.stringMatching(/^127\./), reachable: true });
-    for (const name of ['service', 'Temporal server', 'search attributes', 'workers', 'journal', 'profiles', 'clock'])
-      expect(row(name)).toMatchObject({ state: 'ok' });
+    const names = [
+      'service',
+      'Temporal server',
+      "Temporal's UI",
+      'search attributes',
+      'workers',
+      'journal',
+      'profiles',
+    ];
+    for (const name of [...names, 'clock']) expect(row(name)).toMatchObject({ state: 'ok' });
     expect(row('workers')?.found).toMatch(/\(process \d+\)/);
+    expect(row("Temporal's UI")?.found).toContain(`${report.temporal.ui},`);
   });
 
   test('one of another version is told of', async () => {
@@ -74,7 +83,7 @@ describe('beside the service', () => {
     const { code, row } = await doctor();
     writeFileSync(service, state);
     expect(code).toBe(0);
-    expect(row('service')).toMatchObject({ state: 'warn', next: expect.stringContaining('longhaul down') });
+    expect(row('service')).toMatchObject({ state: 'warn', next: expect.stringContaining('longhaul up') });
   });
 
   test('a server that is gone is broken, and so are workers while a task is open', async () => {

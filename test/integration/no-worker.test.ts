@@ -68,10 +68,10 @@ describe('a task that nobody works on', () => {
 
     const attached = await following(['attach', task, '--json'], (out) => out.includes('no_worker'));
     expect(attached.lines).toContainEqual(statusLine('no_worker'));
-    const people = await following(['attach', task], (out) => out.includes('No worker is alive'));
+    const people = await following(['attach', task], (out) => out.includes('No worker since'));
     expect(people.code).toBe(143);
 
-    const back = following(['attach', task, '--json'], (out) => out.includes('A worker is there again'));
+    const back = following(['attach', task, '--json'], (out) => out.includes('Back again'));
     await until(async () => (await world.journal.liveHosts()).length === 0, LEASE_MS);
     await new Promise((done) => setTimeout(done, 2_000));
     const second = await world.worker();

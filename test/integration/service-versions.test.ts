@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type FakeModel, startFakeModel } from '../../src/fake-model/index.js';
+import { JOURNAL_MIGRATIONS } from '../../src/journal/migrations/index.js';
 import { packageIdentity } from '../../src/service/package.js';
 import { asksOnce, type PackageCopy, packageCopy, type ServiceHome, serviceHome } from '../support/service.js';
 
@@ -76,15 +77,15 @@ it('another build of the same version is told, and up replaces it once, however 
 }, 120_000);
 
 it('a schema is not changed under a service that does not know it; up replaces that, and then the old version is refused', async () => {
+  const schema = JOURNAL_MIGRATIONS.length;
   const { command } = install({ version: '9.0.0', build: 'newschema000', migrations: 1 });
   const task = await service.waitingTask();
   const { pid } = await service.state();
   for (const args of [['tasks'], ['answer', task, 'tabs'], ['run', 'Go.', '--workspace', service.workspace()]]) {
     const { code, err } = await service.cli(args, { command });
     expect(code).toBe(1);
-    expect(err).toMatch(
-      /^error: The journal has schema 1 and is in use by the running service: Longhaul .*schema 2\.$/m,
-    );
+    const used = `^error: The journal has schema ${schema} and is in use by the running service: Longhaul `;
+    expect(err).toMatch(new RegExp(`${used}.*schema ${schema + 1}\\.$`, 'm'));
     expect(err).toMatch(/^next: .*up`/m);
     expect(err).toContain('service-version.md');
   }
@@ -95,7 +96,7 @@ it('a schema is not changed under a service that does not know it; up replaces t
   const refused = await service.cli(['tasks']);
   expect(refused.code).toBe(1);
   expect(refused.err).toMatch(
-    new RegExp(`newer Longhaul: its schema is version 2, and this Longhaul ${own.version} knows 1`),
+    new RegExp(`newer Longhaul: its schema is version ${schema + 1}, and this Longhaul ${own.version} knows ${schema}`),
   );
   await isAnswered(task, command);
 }, 120_000);

@@ -9,8 +9,9 @@ import { onTestFinished } from 'vitest';
 import type { PreparedCall } from '../../src/domain/calls.js';
 import type { SayEvent } from '../../src/domain/events.js';
 import { callKey } from '../../src/domain/ids.js';
-import type { Journal, Reservation, UsageRow } from '../../src/journal/journal.js';
+import type { Journal } from '../../src/journal/journal.js';
 import { type OpenOptions, openJournal } from '../../src/journal/open.js';
+import type { Reservation, UsageRow } from '../../src/journal/rows.js';
 import { homePaths } from '../../src/settings/paths.js';
 
 const run = promisify(execFile);

@@ -6,6 +6,9 @@ import { COMMAND, until } from './world.js';
 
 const PTY = fileURLToPath(new URL('open_terminal.py', import.meta.url));
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal is sent
+const CONTROLS = /\u001b\[[0-9;?]*[A-Za-z]|\u001b[=>]|[\u0007\r]/g;
+
 /** A command in a real terminal, and what a person sees there. */
 export interface TestTerminal {
   pid: number;
@@ -16,6 +19,8 @@ export interface TestTerminal {
   /** Waits until a line matches. @returns that line */
   sees(pattern: RegExp, ms?: number): Promise<string>;
   type(text: string): void;
+  /** Types, and waits until what is written from then on matches. @returns that, without controls */
+  answers(keys: string, pattern: RegExp): Promise<string>;
   resize(columns: number, rows?: number): void;
   /** The exit code, when it has ended. */
   ended: Promise<number | null>;
@@ -69,6 +74,15 @@ export function openTerminal(args: string[], options: TerminalOptions): TestTerm
       }
     },
     type: (text) => void child.stdin?.write(text),
+    answers: async (keys, pattern) => {
+      const from = raw.length;
+      child.stdin?.write(keys);
+      const written = () => raw.slice(from).replace(CONTROLS, '');
+      await until(async () => pattern.test(written())).catch((err) => {
+        throw new Error(`${String(err)} ${pattern} was not seen in:\n${written()}`);
+      });
+      return written();
+    },
     resize: (cols, height = rows) => {
       screen.resize(cols, height);
       control.write(`${cols} ${height}\n`);

@@ -18,6 +18,7 @@ import { searchAttributesCheck } from './search-attributes.js';
 import { serviceCheck } from './service.js';
 import { temporalCliCheck } from './temporal-cli.js';
 import { temporalServerCheck } from './temporal-server.js';
+import { uiCheck } from './ui.js';
 import { workersCheck } from './workers.js';
 
 /** The rows, in the order in which they are shown. */
@@ -31,6 +32,7 @@ export const CHECKS: readonly Check[] = [
   temporalCliCheck,
   serviceCheck,
   temporalServerCheck,
+  uiCheck,
   searchAttributesCheck,
   workersCheck,
   journalCheck,
@@ -46,10 +48,10 @@ const ROW_MS = 5_000;
 
 /** Looks at everything. Starts, fetches and changes nothing; no text holds a key. @returns the rows that apply */
 export async function examine(exam: Examination, checks: readonly Check[] = CHECKS, rowMs = ROW_MS): Promise<Row[]> {
-  const hide = secretHider(exam.env);
   const rows = await Promise.all(
     checks.map(async ({ name, look }) => ({ name, finding: await within(look(exam), rowMs) })),
   );
+  const hide = secretHider(exam.env, (await exam.settings()).profile);
   return rows.flatMap(({ name, finding }) => {
     if (!finding) return [];
     const { state, found, next } = finding;

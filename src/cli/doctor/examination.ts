@@ -1,6 +1,7 @@
 import { type HomePaths, homePaths } from '../../settings/paths.js';
 import { type JournalLook, lookAtJournal } from './journal-look.js';
 import { lookAtModel, type ModelLook } from './model-look.js';
+import { lookAtSettings, type SettingsLook } from './settings-look.js';
 import {
   type CliLook,
   lookAtCli,
@@ -26,6 +27,7 @@ export interface Examination {
   server(): Promise<ServerLook>;
   service(): Promise<ServiceLook>;
   journal(): Promise<JournalLook>;
+  settings(): Promise<SettingsLook>;
   /** undefined: not asked, since that was not wanted or nothing says whom. */
   model(): Promise<ModelLook | undefined>;
   /** Ends the connections that were made. */
@@ -35,6 +37,7 @@ export interface Examination {
 export function beginExamination({ home, env, offline = false }: ExaminationOptions): Examination {
   const paths = homePaths(home);
   const server = once(() => lookAtServer({ home, env }));
+  const settings = once(() => lookAtSettings(home, env));
   return {
     home,
     env,
@@ -43,7 +46,8 @@ export function beginExamination({ home, env, offline = false }: ExaminationOpti
     server,
     service: once(async () => lookAtService(paths)),
     journal: once(() => lookAtJournal(paths)),
-    model: once(async () => (offline ? undefined : lookAtModel(env))),
+    settings,
+    model: once(async () => (offline ? undefined : lookAtModel(await settings(), env))),
     close: async () => {
       const look = await server().catch(() => undefined);
       if (look?.state === 'reachable') await look.temporal.close();

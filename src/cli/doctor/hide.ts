@@ -1,4 +1,4 @@
-import { profileFromEnv } from '../../model/profiles.js';
+import { type Profile, profileFromEnv } from '../../model/profiles.js';
 import { Secrets } from '../../model/secrets.js';
 
 /** User and password of an address, up to the last `@` before its path. */
@@ -6,23 +6,19 @@ const USER_INFO = /([a-z][a-z0-9+.-]*:\/\/)[^\s/?#]*@/gi;
 
 const PROXY = /^(https?|all|grpc)_proxy$/i;
 
-/** Takes out of a text what this environment says in confidence: keys, and users and passwords in addresses. */
-export function secretHider(env: NodeJS.ProcessEnv): (text: string) => string {
+/**
+ * Takes out of a text what is said in confidence: the keys of these settings and of this environment, and users and
+ * passwords in addresses.
+ */
+export function secretHider(env: NodeJS.ProcessEnv, settings: Profile): (text: string) => string {
   const secrets = new Secrets();
-  const profile = profileFromEnv(env);
-  secrets.add(profile);
-  secrets.add({ apiKey: env.TEMPORAL_API_KEY?.trim() ?? '' });
+  const profiles = [settings, profileFromEnv(env)];
+  for (const profile of [...profiles, { apiKey: env.TEMPORAL_API_KEY?.trim() ?? '' }]) secrets.add(profile);
+  const addresses = profiles.flatMap(({ baseURL }) => baseURL ?? []);
   // a key that was put into the variable for the address
-  if (profile.baseURL !== undefined && !URL.canParse(profile.baseURL)) secrets.add({ apiKey: profile.baseURL });
-  for (const password of [profile.baseURL, ...proxiesOf(env)].flatMap(passwordsOf)) secrets.add({ apiKey: password });
+  for (const text of addresses) if (!URL.canParse(text)) secrets.add({ apiKey: text });
+  for (const password of [...addresses, ...proxiesOf(env)].flatMap(passwordsOf)) secrets.add({ apiKey: password });
   return (text) => secrets.hide(text.replace(USER_INFO, '$1'));
-}
-
-/** Protocol, host and path of an address; a user, a password and a query may be secret. */
-export function shownAddress(url: string): string {
-  if (!URL.canParse(url)) return '(not an address)';
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }
 
 function proxiesOf(env: NodeJS.ProcessEnv): (string | undefined)[] {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskStatus } from '../../domain/outcomes.js';
-import type { HostLease } from '../../journal/journal.js';
+import type { HostLease } from '../../journal/rows.js';
 import { packageRoot } from '../../service/package.js';
 import type { HomePaths } from '../../settings/paths.js';
 
@@ -21,7 +21,8 @@ export interface JournalFacts {
   version: number;
   known: number;
   id: string | null;
-  tasks: { server: string; status: TaskStatus; count: number }[];
+  /** `queue` is that of the workers that work in the tasks' folders. */
+  tasks: { server: string; status: TaskStatus; queue: string; count: number }[];
   /** Those that have run out, too. */
   leases: HostLease[];
   /** Of the texts that are stored apart, the newest. */

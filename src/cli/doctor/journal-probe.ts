@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { TASK_QUEUE } from '../../domain/queues.js';
 import { sqliteCode } from '../../journal/errors.js';
 import { JOURNAL_MIGRATIONS } from '../../journal/migrations/index.js';
 import { type Peek, peek } from '../../journal/peek.js';
@@ -41,7 +42,10 @@ async function facts(db: Peek, version: number, blobs: string): Promise<JournalF
   return {
     ...bare(version, version),
     id: identity?.id ?? null,
-    tasks: db.all('SELECT server, status, count(*) AS count FROM task GROUP BY server, status ORDER BY status'),
+    tasks: db.all(
+      `SELECT server, status, coalesce(iif(json_valid(input), input ->> '$.hostQueue', NULL), '${TASK_QUEUE}') AS queue, count(*) AS count
+       FROM task GROUP BY server, status, queue ORDER BY status`,
+    ),
     leases: db.all('SELECT * FROM lease ORDER BY host, pid'),
     blobs: await lookAtBlobs(db, blobs),
   };

@@ -60,6 +60,7 @@ it('is looked at beside those who write to it', async () => {
   const home = await tempHome();
   const journal = await testJournal({ home });
   await journal.createTask(taskOf('t'));
+  await journal.createTask({ ...taskOf('u'), input: '{"hostQueue":"longhaul-host-a"}' });
   await journal.renewLease({ host: 'h', queue: 'q', pid: 7 }, 60_000);
   const look = await lookAtJournal(homePaths(home));
   expect(look).toMatchObject({
@@ -68,7 +69,10 @@ it('is looked at beside those who write to it', async () => {
     facts: {
       id: journal.id.id,
       leases: [{ host: 'h', pid: 7, server: 'local' }],
-      tasks: [{ status: 'starting', count: 1 }],
+      tasks: [
+        { status: 'starting', queue: 'longhaul', count: 1 },
+        { status: 'starting', queue: 'longhaul-host-a', count: 1 },
+      ],
     },
   });
 });

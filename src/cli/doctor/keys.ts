@@ -1,42 +1,47 @@
-import { LonghaulError } from '../../domain/errors.js';
-import { checkProfile, isUsable, type Profile, profileFromEnv } from '../../model/profiles.js';
-import { shownAddress } from './hide.js';
+import { PROVIDER_ADDRESS, shownAddress } from '../../model/profiles.js';
 import { bad, type Check, type Finding, ok, warn } from './row.js';
-import { serverNamed } from './temporal-look.js';
-
-export const DEFAULT_ADDRESS = 'https://api.anthropic.com';
-
-/** The provider settings that a task started from here would get. */
-export function settingsInUse(env: NodeJS.ProcessEnv): Profile {
-  return profileFromEnv(env);
-}
+import { remedyFor, type SettingsLook, unsendable } from './settings-look.js';
 
 export const keysCheck: Check = {
   name: 'keys',
-  look: async ({ env }) => keysFinding(settingsInUse(env), serverNamed(env)),
+  look: async ({ settings }) => keysFinding(await settings()),
 };
 
-/** @param elsewhere a server is named, whose workers may hold the keys */
-export function keysFinding(profile: Profile, elsewhere: boolean): Finding {
-  try {
-    checkProfile(profile);
-  } catch (err) {
-    if (!LonghaulError.is(err)) throw err;
-    const { baseURL } = profile;
+export function keysFinding(look: SettingsLook): Finding {
+  switch (look.from) {
+    case 'missing':
+      return bad(look.problem.message.replace(/\.$/, ''), look.problem.next ?? 'Correct it.');
+    case 'workers':
+      return ok('not set here; tasks use those of the workers');
+    case 'nowhere':
+      return warn(
+        'not set',
+        'Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server of your own, or save a profile: `longhaul profile save default`. `longhaul demo` needs no key.',
+      );
+    case 'shell':
+    case 'variable':
+    case 'default':
+      return settingsFinding(look);
+  }
+}
+
+function settingsFinding(look: Exclude<SettingsLook, { name: null } | { from: 'workers' }>): Finding {
+  const { profile, from, name } = look;
+  const { baseURL, apiKey, authToken } = profile;
+  const problem = unsendable(profile);
+  const saved = from === 'shell' ? '' : `profile "${name}"${from === 'variable' ? ' (LONGHAUL_PROFILE)' : ''}: `;
+  if (problem) {
+    const message = problem.message.replace(/\.$/, '');
     // what stands there instead of an address may be a key
-    const message = baseURL === undefined ? err.message : err.message.replaceAll(baseURL, '(not shown)');
-    return bad(message, err.next ?? 'Correct it.');
+    const found = baseURL === undefined ? message : message.replaceAll(baseURL, '(not shown)');
+    const next = saved ? 'Set the right ANTHROPIC_* in this shell.' : (problem.next ?? 'Correct it.');
+    return bad(`${saved}${found}`, remedyFor(look, next));
   }
   const set = [
-    ...(profile.apiKey === undefined ? [] : ['ANTHROPIC_API_KEY is set']),
-    ...(profile.authToken === undefined ? [] : ['ANTHROPIC_AUTH_TOKEN is set']),
+    ...(apiKey === undefined ? [] : [saved ? 'a key' : 'ANTHROPIC_API_KEY is set']),
+    ...(authToken === undefined ? [] : [saved ? 'a token' : 'ANTHROPIC_AUTH_TOKEN is set']),
   ];
-  const address = `for ${shownAddress(profile.baseURL ?? DEFAULT_ADDRESS)}`;
-  if (set.length > 0) return ok(`${set.join(', ')}, ${address}`);
-  if (isUsable(profile)) return ok(`not set, ${address}: a server of your own may need none`);
-  if (elsewhere) return ok('not set here; tasks use those of the workers');
-  return warn(
-    'not set',
-    'Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server of your own. The demo (`npm start`) needs neither.',
-  );
+  const address = `for ${shownAddress(baseURL ?? PROVIDER_ADDRESS)}`;
+  if (set.length > 0) return ok(`${saved}${set.join(', ')}, ${address}`);
+  return ok(`${saved}${saved ? 'none' : 'not set'}, ${address}: a server of your own may need none`);
 }

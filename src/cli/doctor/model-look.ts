@@ -1,12 +1,12 @@
-import { LonghaulError } from '../../domain/errors.js';
-import { checkProfile, isUsable, type Profile } from '../../model/profiles.js';
+import { isUsable, PROVIDER_ADDRESS } from '../../model/profiles.js';
 import { type Reached, reachProvider } from '../../model/reach.js';
-import { DEFAULT_ADDRESS, settingsInUse } from './keys.js';
+import { type SettingsLook, unsendable } from './settings-look.js';
 
 /** ms that the provider gets to answer; below the limit of a row. */
 const ANSWER_MS = 4_500;
 
 export interface ModelLook {
+  settings: Pick<SettingsLook, 'from' | 'name'>;
   /** Base URL of the requests, as it is set. */
   address: string;
   /** A key or token goes with them. */
@@ -17,29 +17,24 @@ export interface ModelLook {
 }
 
 /** @returns undefined where no request can be sent, which the row about keys explains */
-export async function lookAtModel(env: NodeJS.ProcessEnv, answerMs = ANSWER_MS): Promise<ModelLook | undefined> {
-  const profile = settingsInUse(env);
-  if (!isUsable(profile) || !sendable(profile)) return undefined;
-  const address = profile.baseURL ?? DEFAULT_ADDRESS;
+export async function lookAtModel(
+  settings: SettingsLook,
+  env: NodeJS.ProcessEnv,
+  answerMs = ANSWER_MS,
+): Promise<ModelLook | undefined> {
+  const { profile } = settings;
+  if (!isUsable(profile) || unsendable(profile)) return undefined;
+  const address = profile.baseURL ?? PROVIDER_ADDRESS;
   const proxy = proxyFor(address, env);
   const reached = await reachProvider(profile, answerMs);
   const atProxy = proxy?.used && !reached.answered && mentions(reached.detail, env[proxy.variable] ?? '');
   return {
+    settings,
     address,
     withKey: profile.apiKey !== undefined || profile.authToken !== undefined,
     ...(proxy && !proxy.used && { unusedProxy: proxy.variable }),
     reached: atProxy ? { ...reached, why: 'proxy' } : reached,
   };
-}
-
-function sendable(profile: Profile): boolean {
-  try {
-    checkProfile(profile);
-    return true;
-  } catch (err) {
-    if (LonghaulError.is(err)) return false;
-    throw err;
-  }
 }
 
 /** Node uses the variables for proxies only when told to, and from 22.21 and 24.5 on. */

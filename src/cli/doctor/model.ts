@@ -1,7 +1,8 @@
+import { shownAddress } from '../../model/profiles.js';
 import type { Unreached } from '../../model/reach.js';
-import { shownAddress } from './hide.js';
 import type { ModelLook } from './model-look.js';
 import { bad, type Check, type Finding, ok, warn } from './row.js';
+import { remedyFor } from './settings-look.js';
 
 const ADDRESS_NEXT = 'Check ANTHROPIC_BASE_URL and the network.';
 
@@ -14,6 +15,11 @@ export const modelCheck: Check = {
 };
 
 export function modelFinding(look: ModelLook): Finding {
+  const finding = findingOf(look);
+  return finding.next === undefined ? finding : { ...finding, next: remedyFor(look.settings, finding.next) };
+}
+
+function findingOf(look: ModelLook): Finding {
   const { reached, address } = look;
   const shown = shownAddress(address);
   if (reached.answered) return byStatus(reached, look, shown);

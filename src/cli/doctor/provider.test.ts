@@ -7,11 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startFakeModel } from '../../fake-model/index.js';
+import { type Profile, writeProfile } from '../../model/profiles.js';
 import { clockCheck } from './clock.js';
+import { examine } from './doctor.js';
 import { beginExamination } from './examination.js';
 import { keysCheck } from './keys.js';
 import { modelCheck, modelFinding } from './model.js';
 import { lookAtModel } from './model-look.js';
+import { bad } from './row.js';
+import { lookAtSettings } from './settings-look.js';
 
 const exam = (env: NodeJS.ProcessEnv, offline = false) => beginExamination({ home: '/nonexistent', env, offline });
 const keys = (env: NodeJS.ProcessEnv) => keysCheck.look(exam(env));
@@ -42,11 +46,65 @@ describe('keys', () => {
   });
 });
 
+describe('settings', () => {
+  const KEY = 'saved-key-0123456789';
+  async function withProfiles(...profiles: [string, Profile][]) {
+    const home = mkdtempSync(join(tmpdir(), 'longhaul-profiles-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    for (const [name, profile] of profiles) await writeProfile(home, name, profile);
+    return (env: NodeJS.ProcessEnv) => beginExamination({ home, env });
+  }
+
+  it('are those that a task would get, with where they are from', async () => {
+    const begin = await withProfiles(
+      ['default', { apiKey: KEY }],
+      ['work', { authToken: KEY, baseURL: 'https://me:pw-secret@work.example/' }],
+      ['bare', { baseURL: 'http://127.0.0.1:1' }],
+    );
+    const found = async (env: NodeJS.ProcessEnv) => (await keysCheck.look(begin(env)))?.found;
+    expect(await found({})).toBe('profile "default": a key, for https://api.anthropic.com');
+    expect(await found({ ANTHROPIC_API_KEY: 'k' })).toMatch(/^ANTHROPIC_API_KEY is set/);
+    const env = { ANTHROPIC_API_KEY: 'k', LONGHAUL_PROFILE: 'work' };
+    expect(await found(env)).toBe('profile "work" (LONGHAUL_PROFILE): a token, for https://work.example');
+    expect(await found({ LONGHAUL_PROFILE: 'bare' })).toMatch(/"bare" .*: none, for .* may need none$/);
+    expect(await found({ LONGHAUL_PROFILE: 'env' })).toBe('not set here; tasks use those of the workers');
+  });
+
+  it('are broken when the profile that is named is not there, or holds what cannot be sent', async () => {
+    const begin = await withProfiles(['default', { baseURL: 'sk-misplaced-key' }]);
+    const missing = await keysCheck.look(begin({ LONGHAUL_PROFILE: 'gone' }));
+    expect(missing).toMatchObject({ state: 'bad', found: expect.stringMatching(/profile "gone".*LONGHAUL_PROFILE/) });
+    const torn = await keysCheck.look(begin({}));
+    expect(torn).toMatchObject({ state: 'bad', next: expect.stringContaining('`longhaul profile save default`') });
+    expect(JSON.stringify(torn)).not.toContain('misplaced');
+  });
+
+  it('of a saved profile are asked with and corrected there, and shown in no row', async () => {
+    const fake = await startFakeModel({ apiKey: 'right-key' });
+    onTestFinished(() => fake.close());
+    const begin = await withProfiles(
+      ['work', { apiKey: KEY, baseURL: fake.url }],
+      ['mine', { apiKey: KEY, baseURL: 'https://me:pw-secret@work.example/?k=query-secret' }],
+    );
+    const exam = begin({ LONGHAUL_PROFILE: 'work', ANTHROPIC_API_KEY: 'right-key' });
+    expect(await modelCheck.look(exam)).toMatchObject({
+      state: 'bad',
+      found: expect.stringContaining('refuses the key'),
+      next: expect.stringMatching(/^Set ANTHROPIC_API_KEY .* Then save it: `longhaul profile save work`\.$/),
+    });
+    const check = { name: 'all', look: async () => bad(`${KEY} pw-secret query-secret`, KEY) };
+    const [row] = await examine(begin({ LONGHAUL_PROFILE: 'mine' }), [check]);
+    expect(JSON.stringify(row)).not.toMatch(/saved-key|secret/);
+  });
+});
+
 describe('model', () => {
   const model = async (env: NodeJS.ProcessEnv, answerMs?: number) => {
-    const look = await lookAtModel({ ANTHROPIC_API_KEY: 'k', ...env }, answerMs);
+    const look = await looked({ ANTHROPIC_API_KEY: 'k', ...env }, answerMs);
     return look && modelFinding(look);
   };
+  const looked = async (env: NodeJS.ProcessEnv, answerMs?: number) =>
+    lookAtModel(await lookAtSettings('/nonexistent', env), env, answerMs);
   const at = (url: string) => ({ ANTHROPIC_BASE_URL: url });
 
   it('is well when it answers, with a key, and with none where none is wanted', async () => {
@@ -58,7 +116,7 @@ describe('model', () => {
     });
     expect(fake.requests).toMatchObject([{ path: '/v1/models', verdict: { kind: 'answered' } }]);
     const open = await started((_, res) => res.setHeader('content-type', 'application/json').end('{"data":[]}'));
-    expect(await modelFinding((await lookAtModel(at(open)))!)).toEqual({ state: 'ok', found: `${open} answers` });
+    expect(await modelFinding((await looked(at(open)))!)).toEqual({ state: 'ok', found: `${open} answers` });
   });
 
   it('is not asked offline, or when nothing can be sent', async () => {
@@ -74,7 +132,7 @@ describe('model', () => {
       state: 'bad',
       found: `${fake.url} refuses the key (401)`,
     });
-    const keyless = await lookAtModel(at(fake.url));
+    const keyless = await looked(at(fake.url));
     expect(keyless && modelFinding(keyless).found).toBe(`${fake.url} wants a key (401)`);
   });
 

@@ -1,4 +1,5 @@
 import { withCommand } from '../called-as.js';
+import { wrap } from '../flow.js';
 import type { Paint, Style } from '../io.js';
 import { neutralLine } from '../neutral.js';
 import { count, displayWidth, pad } from '../text.js';
@@ -28,15 +29,15 @@ export function rowLines(rows: readonly Row[], { paint, width, command }: RowLoo
   const room = Math.max(LEAST, width - indent.length);
   const lines = rows.flatMap(({ name, state, found, next }) => {
     const { sign, style } = MARK[state];
-    const [first = '', ...more] = wrapped(neutralLine(found), room);
-    const remedy = next === undefined ? [] : wrapped(withCommand(neutralLine(next), command), room - 2);
+    const [first = '', ...more] = wrap(neutralLine(found), room).split('\n');
+    const remedy = next === undefined ? [] : wrap(withCommand(neutralLine(next), command), room - 2).split('\n');
     return [
       `${paint(style, sign)} ${pad(name, names)}  ${first}`,
       ...more.map((line) => indent + line),
       ...remedy.map((line, i) => indent + paint('bold', `${i === 0 ? '→' : ' '} ${line}`)),
     ];
   });
-  return [...lines, '', ...wrapped(summary(rows), width)];
+  return [...lines, '', wrap(summary(rows), width)];
 }
 
 /** For programs: what is not well, in one text. */
@@ -53,18 +54,4 @@ function summary(rows: readonly Row[]): string {
     ...(doubtful > 0 ? [`${count(doubtful, 'thing')} ${doubtful === 1 ? 'deserves' : 'deserve'} a look`] : []),
   ];
   return parts.length === 0 ? 'All is well.' : `${parts.join(', ')}.`;
-}
-
-/** Breaks at spaces only, so that paths and commands stay whole. */
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && displayWidth(longer) > width) {
-      lines.push(line);
-      line = word;
-    } else line = longer;
-  }
-  return [...lines, line];
 }

@@ -1,24 +1,31 @@
-import { packageVersion } from '../../service/package.js';
+import { join } from 'node:path';
+import { firstLine, named, serviceDifferences } from '../../service/differences.js';
+import { type PackageIdentity, packageIdentity } from '../../service/package.js';
 import type { ServiceState } from '../../service/service.js';
 import { dateTime } from '../text.js';
-import { type Check, type Finding, ok, warn } from './row.js';
+import { bad, type Check, type Finding, ok, together, warn } from './row.js';
 import { type ServiceLook, serverNamed } from './temporal-look.js';
 
 export const serviceCheck: Check = {
   name: 'service',
-  look: async ({ env, service }) =>
-    serverNamed(env) ? undefined : serviceFinding(await service(), { version: packageVersion() }),
+  look: async ({ env, paths, service }) =>
+    serverNamed(env) ? undefined : serviceFinding(await service(), { own: packageIdentity(), env, logs: paths.logs }),
 };
 
-/** @param own what calls this */
-export function serviceFinding(look: ServiceLook, own: Pick<ServiceState, 'version'>): Finding {
+interface Caller {
+  own: PackageIdentity;
+  env: NodeJS.ProcessEnv;
+  /** Folder of the service's logs. */
+  logs: string;
+}
+
+export function serviceFinding(look: ServiceLook, caller: Caller): Finding {
   switch (look.state) {
     case 'running': {
       const { pid, version, started } = look.service;
       const found = `running (process ${pid}, version ${version}) since ${dateTime(started)}`;
-      const unlike = differences(look.service, own);
-      if (unlike.length === 0) return ok(found);
-      return warn(`${found}; ${unlike.join('; ')}`, '`longhaul down`, then `longhaul up`: open tasks go on.');
+      const unlike = together(differences(look.service, caller), ok(''));
+      return unlike.state === 'ok' ? ok(found) : { ...unlike, found: `${found}; ${unlike.found}` };
     }
     case 'between':
       return ok(`starting or ending (process ${look.pid})`);
@@ -39,7 +46,31 @@ export function serviceFinding(look: ServiceLook, own: Pick<ServiceState, 'versi
   }
 }
 
-/** What sets the running service apart from who calls, each a clause for people. */
-function differences(service: ServiceState, own: Pick<ServiceState, 'version'>): string[] {
-  return service.version === own.version ? [] : [`this is version ${own.version}`];
+/** What sets the running service apart from who calls, and what keeps it from its work. */
+function differences(service: ServiceState, { own, env, logs }: Caller): Finding[] {
+  const { age, variables, worker } = serviceDifferences(service, own, env);
+  const faults: Finding[] = [];
+  if (age !== 'same') {
+    const replace = age === 'newer' ? '`longhaul down`, then `longhaul up`, puts' : '`longhaul up` puts';
+    faults.push(
+      warn(`it is ${named(service)}; this is ${named(own)}`, `${replace} this one in its place (open tasks go on).`),
+    );
+  }
+  if (variables.length > 0) {
+    faults.push(
+      warn(
+        `it was started with another ${variables.join(', ')} than this shell has`,
+        "Tasks get the service's; `longhaul down`, then `longhaul up`, has it use this shell's (open tasks go on).",
+      ),
+    );
+  }
+  if (worker) {
+    faults.push(
+      bad(
+        `its worker did not last ${worker.times} times in a row: ${firstLine(worker.message)}`,
+        `Correct what ${join(logs, 'worker.log')} says; the service goes on trying. After a change of settings: \`longhaul down\`, then \`longhaul up\`.`,
+      ),
+    );
+  }
+  return faults;
 }

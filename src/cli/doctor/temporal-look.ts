@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CliCandidate, temporalCandidates } from '../../devserver/binary.js';
 import { databaseUsers } from '../../devserver/server.js';
 import { LonghaulError } from '../../domain/errors.js';
-import { LOCAL_SERVER } from '../../journal/journal.js';
+import { LOCAL_SERVER } from '../../journal/rows.js';
 import {
   connectTemporal,
   namesServer,
@@ -14,6 +15,7 @@ import { readJson } from '../../service/files.js';
 import { lockHolder } from '../../service/lock.js';
 import { isAlive, type ProcessRef } from '../../service/processes.js';
 import type { ServiceFailure, ServiceState } from '../../service/service.js';
+import { readState } from '../../service/state.js';
 import type { HomePaths } from '../../settings/paths.js';
 import { reason } from './words.js';
 
@@ -95,13 +97,13 @@ export type ServiceLook =
 
 export function lookAtService(paths: HomePaths): ServiceLook {
   const holder = lockHolder(paths.serviceLock);
-  const service = readJson(paths.service) as ServiceState | undefined;
   if (holder) {
-    return service?.pid === holder.pid ? { state: 'running', service } : { state: 'between', pid: holder.pid };
+    const service = readState(paths);
+    return service ? { state: 'running', service } : { state: 'between', pid: holder.pid };
   }
   const children = readJson(paths.serviceChildren) as Record<string, ProcessRef> | undefined;
   const left = [...Object.values(children ?? {}).filter(isAlive), ...databaseUsers(paths.temporalDb)];
-  if (service || children || left.length > 0) return { state: 'killed', left: uniqueByPid(left) };
+  if (existsSync(paths.service) || children || left.length > 0) return { state: 'killed', left: uniqueByPid(left) };
   const failure = readJson(paths.serviceFailure) as ServiceFailure | undefined;
   return failure ? { state: 'failed', failure } : { state: 'down' };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../../test/support/temporal.js';
-import { LOCAL_SERVER } from '../../journal/journal.js';
+import { type HostLease, LOCAL_SERVER } from '../../journal/rows.js';
 import { recordEnvironment } from '../../service/environment.js';
 import { acquireLock } from '../../service/lock.js';
 import { processRef } from '../../service/processes.js';
@@ -32,7 +32,7 @@ const running: ServiceState = {
   version: '0.1.0',
   build: 'b',
   root: '/r',
-  processStart: 's',
+  processStart: processRef(process.pid)!.start,
   environment: recordEnvironment({}),
   started: Date.parse('2026-01-02T03:04:05Z'),
   temporalPid: process.pid,
@@ -141,7 +141,17 @@ describe('Temporal server', () => {
 });
 
 describe('service', () => {
-  const finding = (version = '0.1.0') => serviceFinding(lookAtService(homePaths(home)), { version });
+  const own = { version: '0.1.0', build: 'b', root: '/r' };
+  const finding = (version = '0.1.0', env: NodeJS.ProcessEnv = {}, build = 'b') =>
+    serviceFinding(lookAtService(homePaths(home)), { own: { ...own, version, build }, env, logs: '/home/logs' });
+  /** What is found beside a service that says this of itself. */
+  const beside = (state: ServiceState, ...args: Parameters<typeof finding>) => {
+    const lock = acquireLock(homePaths(home).serviceLock);
+    writeFileSync(homePaths(home).service, JSON.stringify(state));
+    const found = finding(...args);
+    if ('release' in lock) lock.release();
+    return found;
+  };
 
   it('is well when it rests, begins, or runs this version', () => {
     expect(finding()).toMatchObject({ state: 'ok', found: expect.stringContaining('not running') });
@@ -155,11 +165,33 @@ describe('service', () => {
     if ('release' in lock) lock.release();
   });
 
-  it('deserves a look when it runs another version', () => {
-    const lock = acquireLock(homePaths(home).serviceLock);
-    writeFileSync(homePaths(home).service, JSON.stringify(running));
-    expect(finding('0.2.0')).toMatchObject({ state: 'warn', found: expect.stringContaining('this is version 0.2.0') });
-    if ('release' in lock) lock.release();
+  it('deserves a look when it runs another version or build, and the way to replace it is named', () => {
+    const older = beside(running, '0.2.0');
+    expect(older).toMatchObject({ state: 'warn', next: expect.stringMatching(/^`longhaul up` puts/) });
+    expect(older.found).toContain('it is Longhaul 0.1.0, build b, in /r; this is Longhaul 0.2.0, build b, in /r');
+    expect(beside(running, '0.1.0', {}, 'c').found).toContain('this is Longhaul 0.1.0, build c');
+    expect(beside(running, '0.0.9').next).toMatch(/^`longhaul down`, then `longhaul up`/);
+  });
+
+  it('names the variables that it was started with otherwise, beside all else', () => {
+    const found = beside(running, '0.2.0', { HTTPS_PROXY: 'http://me:secret@proxy', LONGHAUL_DEBUG: '1' });
+    expect(found.state).toBe('warn');
+    expect(found.found).toMatch(
+      /this is Longhaul 0\.2\.0.*; it was started with another HTTPS_PROXY, LONGHAUL_DEBUG than/,
+    );
+    expect(found.next).toMatch(/^`longhaul up` puts .*`longhaul down`, then `longhaul up`/);
+    expect(JSON.stringify(found)).not.toContain('secret');
+  });
+
+  it('is broken when its worker does not last, and is well after a single end of it', () => {
+    const { workerPid: _, ...without } = running;
+    const trouble = { at: Date.now(), times: 3, message: 'The worker ended with code 1. The end of its log:\nboom' };
+    expect(beside({ ...without, workerTrouble: trouble })).toMatchObject({
+      state: 'bad',
+      found: expect.stringMatching(/its worker did not last 3 times in a row: The worker ended with code 1$/),
+      next: expect.stringContaining('/home/logs/worker.log'),
+    });
+    expect(beside({ ...running, workerTrouble: { ...trouble, times: 1 } }).state).toBe('ok');
   });
 
   it('deserves a look when it was killed, with what it left', () => {
@@ -192,14 +224,18 @@ describe('service', () => {
 
 describe('workers', () => {
   const now = 1_000_000;
-  const lease = { host: 'h', role: 'all' as const, queue: 'q', server: LOCAL_SERVER, pid: process.pid, until: now + 1 };
-  const open = [{ server: LOCAL_SERVER, status: 'running' as const, count: 2 }];
+  const lease: HostLease = {
+    host: 'h',
+    role: 'all',
+    queue: 'longhaul',
+    server: LOCAL_SERVER,
+    pid: process.pid,
+    until: now + 1,
+  };
+  const open = [{ server: LOCAL_SERVER, status: 'running' as const, queue: 'longhaul', count: 2 }];
   const up: ServiceLook = { state: 'running', service: running };
-  const finding = (
-    service: ServiceLook,
-    more: { leases?: (typeof lease)[]; tasks?: typeof open },
-    server = LOCAL_SERVER,
-  ) => workersFinding(server, service, { leases: [], tasks: [], ...more }, '/home/logs', now);
+  const finding = (service: ServiceLook, more: { leases?: HostLease[]; tasks?: typeof open }, server = LOCAL_SERVER) =>
+    workersFinding(server, service, { leases: [], tasks: [], ...more }, '/home/logs', now);
 
   it('are well when one lives, or none is needed', () => {
     expect(finding(up, { leases: [lease], tasks: open })).toEqual({ state: 'ok', found: `h (process ${process.pid})` });
@@ -225,6 +261,48 @@ describe('workers', () => {
       found: `process ${process.pid} gives no sign of life, and 2 tasks are open`,
     });
     expect(finding(up, { leases: [{ ...lease, until: now - 1 }] }).state).toBe('warn');
+  });
+
+  const workflow = { ...lease, role: 'workflow' as const };
+  const host = { ...lease, role: 'host' as const, queue: 'longhaul-host-a' };
+  const hosted = [{ ...open[0]!, queue: 'longhaul-host-a' }];
+
+  it('are well when one decides and one works on the queue of the tasks', () => {
+    for (const leases of [
+      [workflow, host],
+      [lease, host],
+    ])
+      expect(finding(up, { leases, tasks: hosted }).state).toBe('ok');
+    expect(finding(up, { leases: [workflow, host] })).toEqual({
+      state: 'ok',
+      found: `h (process ${process.pid}, workflow), h (process ${process.pid}, host)`,
+    });
+  });
+
+  it('are broken when half of what tasks need is not there, and deserve a look when no task is open', () => {
+    const cases: [HostLease[], RegExp, RegExp][] = [
+      [[host], /none decides/, /--role workflow/],
+      [[workflow], /none works in folders/, /--role host/],
+    ];
+    for (const [leases, found, next] of cases) {
+      expect(finding(up, { leases, tasks: hosted })).toMatchObject({
+        state: 'bad',
+        found: expect.stringMatching(new RegExp(`${found.source}, and 2 tasks cannot go on$`)),
+        next: expect.stringMatching(next),
+      });
+      expect(finding(up, { leases })).toMatchObject({ state: 'warn', found: expect.stringMatching(found) });
+    }
+  });
+
+  it('are broken when none works on the queue of a task, and the text says how to start it', () => {
+    const stuck = finding(up, { leases: [workflow, { ...host, queue: 'longhaul-host-b' }], tasks: hosted });
+    expect(stuck).toMatchObject({
+      state: 'bad',
+      found: expect.stringContaining('none works on longhaul-host-a, and 2 tasks cannot go on'),
+      next: expect.stringContaining('`longhaul worker --role host --host a`'),
+    });
+    const plain = finding(up, { leases: [workflow, host], tasks: open });
+    expect(plain).toMatchObject({ state: 'bad', next: expect.stringContaining('`longhaul worker`') });
   });
 
   it('of a named server are started by hand', () => {

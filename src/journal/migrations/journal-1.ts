@@ -142,8 +142,7 @@ async function content(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', 'text', (c) => c.primaryKey())
     .addColumn('parent', 'text')
     .addColumn('task', 'text', (c) => c.notNull())
-    .addColumn('root', 'text', (c) => c.notNull())
-    .addColumn('total', 'bigint', (c) => c.notNull())
+    .addColumn('depth', 'integer', (c) => c.notNull())
     .addColumn('json', 'text', (c) => c.notNull())
     .execute();
   await db.schema

@@ -1,0 +1,146 @@
+import type { AnswerBlock, Message, TextRef } from '../domain/blocks.js';
+import type { CallStatus, PreparedCall } from '../domain/calls.js';
+import type { TaskEvent } from '../domain/events.js';
+import type { CallKey, Head, TaskId, TurnKey } from '../domain/ids.js';
+import type { TaskStatus } from '../domain/outcomes.js';
+import type { WorkerRole } from '../domain/queues.js';
+import type { StopReason } from '../domain/turn.js';
+import type { Usage } from '../domain/usage.js';
+
+/** Row of a task as lists show it. */
+export interface TaskRow {
+  task: TaskId;
+  /** ms since the epoch */
+  created: number;
+  workspace: string;
+  model: string;
+  /** First 200 characters of the prompt, on one line. */
+  title: string;
+  /** The Temporal server its workflow is on. */
+  server: string;
+  status: TaskStatus;
+  /** ms since the epoch of the last status change */
+  since: number;
+  turns: number;
+  /** USD */
+  cost: number;
+  /** The `TaskInput` the task was started with, as JSON. */
+  input: string;
+  /** `CarriedState` left by the last run that closed, as JSON; null before. */
+  carried: string | null;
+  /** Temporal's id of the newest run that has done something; null before the first. */
+  run: string | null;
+  /** Provider profile that the newest request was made with, or the first one will be; null when that is not known. */
+  profile: string | null;
+}
+
+/** Names the embedded Temporal server, whose address may change. Other servers are `address/namespace`. */
+export const LOCAL_SERVER = 'local';
+
+/** A worker that lives. */
+export interface HostLease {
+  /** The machine whose workspaces it serves. */
+  host: string;
+  role: WorkerRole;
+  queue: string;
+  /** The Temporal server that its worker polls. */
+  server: string;
+  pid: number;
+  /** ms since the epoch */
+  until: number;
+}
+
+/** What a reset takes back; see `Journal.enterRun`. */
+export interface Restart {
+  /** Turns that count. */
+  turns: number;
+  /** Appended to the log; the first one makes a closed task open again. */
+  events: TaskEvent[];
+}
+
+/** A claim of a turn's model request. */
+export type TurnClaim =
+  /** The caller holds attempt `attempt` and may stream. */
+  | { claim: 'granted'; attempt: number; head: Head }
+  /** An answer exists already: closed earlier, or closed just now because it was committed and left behind. */
+  | { claim: 'closed'; turn: TurnRow };
+
+export interface TurnRow {
+  turn: TurnKey;
+  task: TaskId;
+  /** The conversation that was sent. */
+  head: Head;
+  attempt: number;
+  state: 'open' | 'committed' | 'closed';
+  stop: StopReason | null;
+  blocks: AnswerBlock[];
+  calls: PreparedCall[];
+  usage: Usage;
+  cost: number;
+}
+
+/** What the first claim of a turn adds to the conversation; the claim's `head` is the one after `messages`. */
+export interface TurnOpening {
+  parent: Head;
+  messages: Message[];
+}
+
+export interface UsageRow {
+  turn: TurnKey;
+  attempt: number;
+  model: string;
+  usage: Usage;
+  cost: number;
+  /** Set by a crash: the provider never said. */
+  estimated: boolean;
+}
+
+/** The stored result of a tool call. */
+export interface ToolResultRow {
+  call: CallKey;
+  status: CallStatus;
+  /** What the model gets; never blank. */
+  text: TextRef;
+  excerpt: string;
+  mistake: boolean;
+}
+
+/** A result with what people see of it. */
+export interface NewResult {
+  row: ToolResultRow;
+  events: NewEvent[];
+}
+
+/** An event to be appended; one with a `key` that the task's log holds already is skipped. */
+export interface NewEvent {
+  key?: string;
+  event: TaskEvent;
+}
+
+/** A finished block of an answer with what people see of it. */
+export interface NewBlock {
+  index: number;
+  content: AnswerBlock;
+  call?: PreparedCall;
+  say?: TaskEvent;
+}
+
+/** What a claim sets aside in the ledger until the attempt is settled. */
+export interface Reservation {
+  model: string;
+  /** Input estimate and `max_tokens` together. */
+  tokens: number;
+  /** USD, at most */
+  cost: number;
+  /**
+   * Settles the attempt when it is left behind: this input, and what was streamed of the output. Absent: all of
+   * `tokens` as input, and all of `cost`.
+   */
+  estimate?: {
+    inputTokens: number;
+    /** USD */
+    inputCost: number;
+    /** USD per token */
+    outputPrice: number;
+  };
+}
