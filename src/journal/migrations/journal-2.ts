@@ -32,14 +32,17 @@ async function placesOfMessages(db: Kysely<Old>): Promise<void> {
     const page = await db
       .selectFrom('message')
       .leftJoin('message as before', 'before.id', 'message.parent')
-      .select(['message.id', 'message.depth', 'message.json', 'before.root', 'before.total'])
+      .select(['message.id', 'message.parent', 'message.depth', 'message.json', 'before.root', 'before.total'])
       .where(sql<boolean>`(message.depth, message.id) > (${last.depth}, ${last.id})`)
       .orderBy('message.depth')
       .orderBy('message.id')
       .limit(PAGE)
       .execute();
-    for (const { id, json, root, total } of page) {
-      const place = { root: root || id, total: (total ?? 0) + json.length };
+    const places = new Map<string, { root: string; total: number }>();
+    for (const { id, parent, json, root, total } of page) {
+      const before = places.get(parent ?? '') ?? { root, total };
+      const place = { root: before.root || id, total: (before.total ?? 0) + json.length };
+      places.set(id, place);
       await db.updateTable('message').set(place).where('id', '=', id).execute();
     }
     const end = page.at(-1);
