@@ -138,9 +138,9 @@ describe('the service', () => {
     const first = await start(`${fails} ${READY}`);
     expect(await requireRunning(home, first)).toEqual(first);
     writeFileSync(broken, '');
-    const worker = processRef(first.workerPid);
-    process.kill(first.workerPid, 'SIGKILL');
-    if (worker) await goneWithin(worker, 5_000);
+    const killed = { pid: first.workerPid, start: processRef(first.workerPid)?.start ?? '' };
+    process.kill(killed.pid, 'SIGKILL');
+    await goneWithin(killed, 10_000);
     await expect(requireRunning(home, first)).rejects.toMatchObject({
       slug: 'service-failed',
       message: expect.stringMatching(/but its worker does not[\s\S]*exit code 3[\s\S]*no such setting/) as string,
