@@ -17,9 +17,11 @@ export function checkProfileName(name: string): void {
     ? 'A profile name has 1 to 60 letters, digits, dots, underscores and hyphens'
     : name === ENV_PROFILE
       ? `"${ENV_PROFILE}" stands for a worker's own environment`
-      : isHashed(name)
-        ? 'Names like this one are given to the settings of shells'
-        : undefined;
+      : name === 'shell'
+        ? '"shell" stands for the settings of a shell'
+        : isHashed(name)
+          ? 'Names like this one are given to the settings of shells'
+          : undefined;
   if (problem === undefined) return;
   throw new LonghaulError('bad-flag', `${problem}: ${name}`, {
     kept: 'Nothing was saved.',

@@ -45,15 +45,23 @@ const HEADER_TEXT = /^[\x20-\x7e\xa0-\xff]*$/;
 export function checkProfile({ baseURL, apiKey, authToken }: Profile): void {
   if (apiKey !== undefined && !HEADER_TEXT.test(apiKey)) throw unsendable('ANTHROPIC_API_KEY');
   if (authToken !== undefined && !HEADER_TEXT.test(authToken)) throw unsendable('ANTHROPIC_AUTH_TOKEN');
-  if (baseURL === undefined || (URL.canParse(baseURL) && /^https?:$/.test(new URL(baseURL).protocol))) return;
-  throw new LonghaulError(
-    'bad-settings',
-    `ANTHROPIC_BASE_URL is not an http or https address: ${baseURL.includes('@') ? shownAddress(baseURL) : baseURL}`,
-    {
-      kept: 'Nothing was started or sent.',
-      next: "Correct it, or unset it for the provider's own address.",
-    },
-  );
+  if (baseURL === undefined) return;
+  const problem = addressProblem(baseURL);
+  if (problem === undefined) return;
+  throw new LonghaulError('bad-settings', `ANTHROPIC_BASE_URL ${problem}`, {
+    kept: 'Nothing was started or sent.',
+    next: "Correct it, or unset it for the provider's own address.",
+  });
+}
+
+function addressProblem(baseURL: string): string | undefined {
+  if (!URL.canParse(baseURL) || !/^https?:$/.test(new URL(baseURL).protocol)) {
+    return `is not an http or https address: ${baseURL.includes('@') ? shownAddress(baseURL) : baseURL}`;
+  }
+  const { username, password, search, hash } = new URL(baseURL);
+  if (username !== '' || password !== '') return `has a user or password in it: ${shownAddress(baseURL)}`;
+  if (search !== '' || hash !== '') return `has something after its path: ${shownAddress(baseURL)}`;
+  return undefined;
 }
 
 function unsendable(name: string): LonghaulError {
