@@ -1,13 +1,5 @@
 export type * from './client/types.js';
 export { TaskClient } from './client.js';
-export {
-  createWorker,
-  type LonghaulWorker,
-  type WorkerLog,
-  type WorkerLogEntry,
-  type WorkerOptions,
-  type WorkerRole,
-} from './create-worker.js';
 export type { Answer, Ask, AskKind } from './domain/asks.js';
 export type { BlobRef, TextRef } from './domain/blocks.js';
 export { ERROR_SLUGS, type ErrorSlug, errorPage, LonghaulError } from './domain/errors.js';
@@ -16,3 +8,11 @@ export type { Outcome, TaskStatus, Totals } from './domain/outcomes.js';
 export type { Approval, ApprovalPolicy } from './domain/policy.js';
 export type { TaskLimits } from './domain/task.js';
 export type { Usage } from './domain/usage.js';
+export {
+  createWorker,
+  type LonghaulWorker,
+  type WorkerLog,
+  type WorkerLogEntry,
+  type WorkerOptions,
+  type WorkerRole,
+} from './worker/create.js';

@@ -13,7 +13,6 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from './activities/index.js';
 import { TemporalTasks } from './client/temporal-tasks.js';
-import type { LonghaulWorker, WorkerLog, WorkerLogEntry, WorkerOptions } from './create-worker.js';
 import type { LonghaulError } from './domain/errors.js';
 import { hostQueue, TASK_QUEUE, type WorkerRole } from './domain/queues.js';
 import type { Journal } from './journal/journal.js';
@@ -23,7 +22,8 @@ import { dropSpareRunner, prepareRunner } from './runner/spare.js';
 import { workerIdentity } from './runs/dead-workers.js';
 import { unreachable, type WorkerConnection, workerConnection } from './service/connect.js';
 import { longhaulHome } from './settings/paths.js';
-import { type Duties, startDuties } from './worker-duties.js';
+import { type Duties, startDuties } from './worker/duties.js';
+import type { LonghaulWorker, WorkerLog, WorkerLogEntry, WorkerOptions } from './worker/types.js';
 
 /** What every worker is created with, besides what it does. */
 export const WORKER_SETTINGS = {

@@ -125,3 +125,13 @@ function breakable(run: string): { text: string; apart: boolean }[] {
   }
   return parts;
 }
+
+/** Turns a text that arrives in pieces into what is written; takes text that is safe for a terminal. */
+export interface Prose {
+  /** @returns what can be shown now */
+  push(text: string): string;
+  /** The text is over. @returns the rest of it */
+  end(): string;
+  /** Something else was written since the last piece, and the next one stands on a line of its own. */
+  interrupted(): void;
+}

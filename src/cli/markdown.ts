@@ -1,8 +1,7 @@
-import { Flow, type Span } from './flow.js';
+import { Flow, type Prose, type Span } from './flow.js';
 import type { Paint } from './io.js';
 import { inline } from './markdown-inline.js';
 import { isTableLine, renderTable } from './markdown-table.js';
-import type { Prose } from './prose.js';
 import { displayWidth } from './text.js';
 
 /** Code is set off by this, and otherwise left as it is. */

@@ -1,16 +1,6 @@
-import { Flow } from './flow.js';
+import { Flow, type Prose } from './flow.js';
 import { columns, type Io, painter } from './io.js';
 import { Markdown } from './markdown.js';
-
-/** Turns a text that arrives in pieces into what is written; takes text that is safe for a terminal. */
-export interface Prose {
-  /** @returns what can be shown now */
-  push(text: string): string;
-  /** The text is over. @returns the rest of it */
-  end(): string;
-  /** Something else was written since the last piece, and the next one stands on a line of its own. */
-  interrupted(): void;
-}
 
 /** For the model's text: Markdown where there are colours, wrapped at a terminal, as it is elsewhere. */
 export function markdownProse(io: Io): Prose {

@@ -2,9 +2,10 @@ import type { Partial, SayEvent, StoredEvent } from '../domain/events.js';
 import { callKey } from '../domain/ids.js';
 import type { Shown } from '../journal/rebuild.js';
 import type { CommandOutput } from './command-output.js';
+import type { Prose } from './flow.js';
 import type { Io, Paint } from './io.js';
 import { Neutraliser } from './neutral.js';
-import { markdownProse, type Prose, plainProse } from './prose.js';
+import { markdownProse, plainProse } from './prose.js';
 import type { Screen } from './screen.js';
 
 type Final = Extract<Shown, { final: StoredEvent }>;

@@ -1,5 +1,5 @@
-import { createWorker, type WorkerOptions } from '../create-worker.js';
 import { announceWorkerReady, sayAlive } from '../service/worker-process.js';
+import { createWorker, type WorkerOptions } from '../worker/create.js';
 import type { Role } from './flags.js';
 import { type Io, printJson, printNote } from './io.js';
 

@@ -7,8 +7,8 @@ import { type Journal, Superseded } from './journal.js';
 import { appendEvents } from './log.js';
 import { drop, dropEnded } from './partials.js';
 import type { NewResult, ToolResultRow } from './rows.js';
-import { checkRun } from './runs.js';
 import { outputStream } from './streams.js';
+import { checkRun } from './tasks.js';
 import { wrote } from './wake.js';
 
 export function callStore(ctx: Context) {

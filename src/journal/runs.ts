@@ -2,7 +2,7 @@ import type { TaskEvent } from '../domain/events.js';
 import { isOpen, type Totals } from '../domain/outcomes.js';
 import type { Context, Tx } from './context.js';
 import { lost } from './errors.js';
-import { type Journal, Superseded } from './journal.js';
+import type { Journal } from './journal.js';
 import { appendEvents } from './log.js';
 import { dropBlocks, dropEnded, streamed } from './partials.js';
 import { checkFree, findTask } from './tasks.js';
@@ -74,14 +74,6 @@ export function runStore(ctx: Context) {
       return closed !== undefined;
     },
   } satisfies Pick<Journal, 'runOf' | 'enterRun' | 'closeIfOpen'>;
-}
-
-/** @throws Superseded when the task has gone on in another run than `run`, or has ended */
-export async function checkRun(tx: Tx, task: string, run: string | undefined): Promise<void> {
-  if (run === undefined) return;
-  const row = await tx.selectFrom('task').select(['run', 'status']).where('id', '=', task).executeTakeFirst();
-  if (row && ((row.run !== null && row.run !== run) || !isOpen(row.status)))
-    throw new Superseded(`run ${run} of task ${task}`);
 }
 
 /** Settles what the task's unfinished requests have cost. `keep`: what they have stored is the answer. */

@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
-import { OPEN_STATUSES, type TaskStatus } from '../domain/outcomes.js';
+import { isOpen, OPEN_STATUSES, type TaskStatus } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
 import type { Context, Tx } from './context.js';
 import { conflict, lost } from './errors.js';
-import { type Journal, WorkspaceInUse } from './journal.js';
+import { type Journal, Superseded, WorkspaceInUse } from './journal.js';
 import { LOCAL_SERVER, type TaskRow } from './rows.js';
 import type { JournalSchema } from './schema.js';
 import { wrote } from './wake.js';
@@ -152,4 +152,12 @@ function taskRow(row: Selectable<JournalSchema['task']>): TaskRow {
     run: row.run ?? null,
     profile: row.profile ?? profileIn(row.input) ?? null,
   };
+}
+
+/** @throws Superseded when the task has gone on in another run than `run`, or has ended */
+export async function checkRun(tx: Tx, task: string, run: string | undefined): Promise<void> {
+  if (run === undefined) return;
+  const row = await tx.selectFrom('task').select(['run', 'status']).where('id', '=', task).executeTakeFirst();
+  if (row && ((row.run !== null && row.run !== run) || !isOpen(row.status)))
+    throw new Superseded(`run ${run} of task ${task}`);
 }

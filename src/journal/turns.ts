@@ -11,7 +11,7 @@ import { type Journal, Superseded } from './journal.js';
 import { appendEvents } from './log.js';
 import { drop, dropBlocks, streamed } from './partials.js';
 import type { NewBlock, TurnClaim, UsageRow } from './rows.js';
-import { checkRun } from './runs.js';
+import { checkRun } from './tasks.js';
 import { contentHash, findTurn, outputOf, type StoredTurn, wholeTurn, writableTurn } from './turn-rows.js';
 import { estimated, reserve, settle } from './usage.js';
 import { wrote } from './wake.js';

@@ -1,6 +1,4 @@
-import type { WorkerRole } from './domain/queues.js';
-
-export type { WorkerRole };
+import type { WorkerRole } from '../domain/queues.js';
 
 export interface WorkerLogEntry {
   level: 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -49,19 +47,4 @@ export interface LonghaulWorker {
    */
   shutdown(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/**
- * Makes a worker for the server that Temporal's settings name, else for the local service, which is started when needed.
- * It works once it is `run`. Where the program has installed Temporal's `Runtime` itself, that is used, with its logger
- * and its signals.
- *
- * @throws LonghaulError `temporal-unreachable`, `bad-settings`, or one of the journal's
- * @example
- * const worker = await createWorker({ host: 'build-7', signals: ['SIGTERM'] });
- * await worker.run();
- */
-export async function createWorker(options: WorkerOptions = {}): Promise<LonghaulWorker> {
-  const { openWorker } = await import('./worker.js');
-  return openWorker(options);
 }

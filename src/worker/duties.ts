@@ -1,18 +1,18 @@
 import type { Client } from '@temporalio/client';
-import { reconcileAll } from './client/reconcile.js';
-import { workflowState } from './client/workflow-state.js';
-import { LonghaulError } from './domain/errors.js';
-import { isOpen } from './domain/outcomes.js';
-import type { WorkerRole } from './domain/queues.js';
-import type { Journal } from './journal/journal.js';
-import type { HostLease, TaskRow } from './journal/rows.js';
-import { sweepProfiles } from './model/sweep-profiles.js';
-import { sweepCommands } from './runner/sweep.js';
-import { releaseDead } from './runs/dead-workers.js';
-import { enterRun } from './runs/enter.js';
-import { runLookup } from './runs/lookup.js';
-import { RunSweeper } from './runs/sweep-runs.js';
-import { homePaths } from './settings/paths.js';
+import { reconcileAll } from '../client/reconcile.js';
+import { workflowState } from '../client/workflow-state.js';
+import { LonghaulError } from '../domain/errors.js';
+import { isOpen } from '../domain/outcomes.js';
+import type { WorkerRole } from '../domain/queues.js';
+import type { Journal } from '../journal/journal.js';
+import type { HostLease, TaskRow } from '../journal/rows.js';
+import { sweepProfiles } from '../model/sweep-profiles.js';
+import { sweepCommands } from '../runner/sweep.js';
+import { releaseDead } from '../runs/dead-workers.js';
+import { enterRun } from '../runs/enter.js';
+import { runLookup } from '../runs/lookup.js';
+import { RunSweeper } from '../runs/sweep-runs.js';
+import { homePaths } from '../settings/paths.js';
 
 /** A worker whose lease has run out is taken for dead. */
 const LEASE_TTL_MS = 10_000;
