@@ -180,11 +180,6 @@ async function hashOf(path: string): Promise<string> {
     .update(await readFile(path))
     .digest('hex');
 }
-
-test('a journal of the first schema is brought up to date with what it holds', async () => {
-  const home = await tempHome();
-  const { journal: path } = homePaths(home);
-  const journal = await openJournal({ home });
   await journal.createTask(taskOf('t'));
   await journal.close();
   const raw = new Libsql(path);
