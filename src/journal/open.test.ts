@@ -180,16 +180,3 @@ async function hashOf(path: string): Promise<string> {
     .update(await readFile(path))
     .digest('hex');
 }
-  await journal.createTask(taskOf('t'));
-  await journal.close();
-  const raw = new Libsql(path);
-  raw.exec(`ALTER TABLE task DROP COLUMN run; ALTER TABLE task DROP COLUMN profile; DROP INDEX turn_task;
-    DROP TABLE lease; CREATE TABLE lease (host text PRIMARY KEY, queue text, server text, pid integer, until bigint);
-    INSERT INTO lease VALUES ('h', 'q', 'local', 1, 9e15); PRAGMA user_version = 1`);
-  raw.close();
-  const opened = await testJournal({ home });
-  expect(await opened.getTask('t')).toMatchObject({ title: 'Fix it', run: null, profile: null });
-  expect(await opened.liveWorkers()).toEqual([]);
-  await opened.renewLease({ host: 'h', queue: 'longhaul', pid: 2 }, 60_000);
-  expect(await opened.enterRun('t', 'r', null)).toBe(true);
-});

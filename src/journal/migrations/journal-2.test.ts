@@ -26,7 +26,7 @@ async function firstHome(fill: (db: First, raw: Libsql.Database) => Promise<void
 test('tasks of the first schema are what they were; leases are renewed anyway', async () => {
   const home = await firstHome(async (_db, raw) => {
     raw.exec(`INSERT INTO task (id, created, workspace, model, title, server, status, since, turns, cost, input, seq)
-      VALUES ('t', 1, '/w', 'm', 'Fix it', 'local', 'waiting', 1, 0, 0, '{}', 0);
+      VALUES ('t', 1, '"/w"', 'm', '"Fix it"', 'local', 'waiting', 1, 0, 0, '{}', 0);
       INSERT INTO lease VALUES ('h', 'q', 'local', 1, 9e15)`);
   });
   const opened = await testJournal({ home });
