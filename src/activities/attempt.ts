@@ -177,8 +177,8 @@ export class Attempt {
     const { workflowId = this.input.task } = info.workflowExecution ?? {};
     const handle = client.workflow.getHandle(workflowId);
     this.signalling = this.signalling.then(async () => {
-      // it may change what the calls before it read
-      await this.early.settle();
+      // it may change what the calls before it read, and what this execution leaves of them runs before it as well
+      if (!(await this.early.settle())) throw new Error('Calls before this one have not run.');
       const ran = this.early.tell();
       await handle.signal('callReady', { ...ready, ...(ran.length > 0 && { ran }) });
     });

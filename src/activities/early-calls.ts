@@ -63,14 +63,15 @@ export class EarlyCalls {
     return [result];
   }
 
-  /** Waits for what was taken. */
-  async settle(): Promise<void> {
+  /** Waits for what was taken. @returns whether all of it has run */
+  async settle(): Promise<boolean> {
     await Promise.all(this.storing.values());
+    return [...this.computing.keys()].every((block) => this.ran.has(block));
   }
 
-  /** What has run and was not told before, in the answer's order. */
+  /** What has run and was not told before, in the answer's order; of very many the last, which tell the mistakes in a row. */
   tell(): RanCall[] {
-    const news = this.news.sort((a, b) => a.block - b.block).slice(0, MAX_NEWS);
+    const news = this.news.sort((a, b) => a.block - b.block).slice(-MAX_NEWS);
     this.news = [];
     return news;
   }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,7 +86,7 @@ describe('starting a server', () => {
     try {
       await expect(start()).rejects.toMatchObject({ slug: 'service-busy' });
       expect(databaseUsers(paths.temporalDb).map(({ pid }) => pid)).toEqual([first.pid]);
-      expect(existsSync(`${paths.temporalDb}-wal`)).toBe(true);
+      for (const file of [paths.temporalDb, `${paths.temporalDb}-wal`]) expect(statSync(file).mode & 0o077).toBe(0);
       const connection = await Connection.connect({ address: first.address });
       await connection.close();
     } finally {

@@ -110,6 +110,8 @@ async function tryStart(options: DevServerOptions, ports: ServerPorts, lock: Hel
 
 function spawnServer(options: DevServerOptions, flags: string[]): RunningChild {
   const log = openLog(options.logFile);
+  // it makes its database readable by everybody, and the home may be a folder that others can enter
+  const mask = process.umask(0o077);
   try {
     const child = spawn(options.binary, flags, {
       stdio: ['ignore', log, log],
@@ -119,6 +121,7 @@ function spawnServer(options: DevServerOptions, flags: string[]): RunningChild {
     });
     return runningChild(child, 'the Temporal server');
   } finally {
+    process.umask(mask);
     closeSync(log);
   }
 }

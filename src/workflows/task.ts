@@ -2,6 +2,7 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   ContinueAsNew,
   isCancellation,
   sleep,
@@ -37,11 +38,13 @@ export async function taskWorkflow(input: TaskInput): Promise<TaskResult> {
     return await close(task, end);
   } catch (err) {
     if (err instanceof ContinueAsNew) throw err;
+    // a cancelled activity is not tried again: when its worker dies, or leaves it, it fails
+    const cancelled = isCancellation(err) || (err instanceof ActivityFailure && work.consideredCancelled);
     const byTime = task.timedOut && !root.consideredCancelled;
-    if (isCancellation(err) && byTime) return await close(task, timeOutcome(task));
-    if (isCancellation(err)) await close(task, { outcome: 'cancelled' });
+    if (cancelled && byTime) return await close(task, timeOutcome(task));
+    if (cancelled) await close(task, { outcome: 'cancelled' });
     else if (err instanceof ActivityFailure) await close(task, lastingFailure(err));
-    throw err;
+    throw cancelled ? new CancelledFailure('The task was aborted.') : err;
   }
 }
 

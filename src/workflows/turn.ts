@@ -1,4 +1,4 @@
-import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { Outcome } from '../domain/outcomes.js';
 import type { TurnInProgress } from '../domain/task.js';
 import type { CallPage } from '../domain/turn.js';
@@ -70,7 +70,8 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
   }
   throwIfCancelled();
   if (end !== undefined) return end;
-  if (runner.stopped && isCancellation(failure)) return closeCut(task, runner);
+  // when its worker dies, the cut stream fails instead
+  if (runner.stopped && (isCancellation(failure) || failure instanceof ActivityFailure)) return closeCut(task, runner);
   throw failure;
 }
 

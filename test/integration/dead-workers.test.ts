@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { call, finish, type Step, stall } from '../../src/fake-model/index.js';
+import { DEFAULT_APPROVALS } from '../../src/domain/policy.js';
+import { call, finish, type Step, say, stall } from '../../src/fake-model/index.js';
 import { releaseDead } from '../../src/runs/dead-workers.js';
-import { startWorld, type TestWorker, until, type World } from '../support/world.js';
+import { isAsk, isClosed, startWorld, type TestWorker, until, type World } from '../support/world.js';
 
 /** Waits in the middle of its answer, or in a command. */
 const answers: Record<'streams' | 'runs', Step[]> = {
@@ -52,5 +53,50 @@ describe('what a worker of this machine was doing', () => {
     expect(await release()).toBe(0);
     expect(await pending(task)).toMatchObject({ attempt: 1 });
     expect(await world.journal.liveWorkers()).toHaveLength(1);
+  });
+});
+
+describe('a host that dies before it hears of a cancel', () => {
+  let world: World;
+  let host: TestWorker;
+  beforeEach(async () => {
+    world = await startWorld();
+    host = await world.worker({ role: 'host' });
+    await world.worker({ role: 'workflow' });
+  });
+  afterEach(() => world.stop());
+
+  const historyOf = async (task: string) => (await world.temporal.workflow.getHandle(task).fetchHistory()).events ?? [];
+  /** Does what makes the workflow cancel, kills the host, and starts another one. */
+  const dieIn = async (task: string, cancel: () => Promise<unknown>) => {
+    host.signal('SIGSTOP');
+    await cancel();
+    await until(async () => (await historyOf(task)).some((one) => one.activityTaskCancelRequestedEventAttributes));
+    await host.kill9();
+    await world.worker({ role: 'host' });
+  };
+
+  it('does not make a failure of an aborted task', async () => {
+    const model = await world.model({ responder: () => answers.runs });
+    const { task } = await world.start(model, {});
+    const handle = world.temporal.workflow.getHandle(task);
+    await until(async () =>
+      (await historyOf(task)).some((one) => one.activityTaskScheduledEventAttributes?.activityType?.name === 'runTool'),
+    );
+    await dieIn(task, () => handle.cancel());
+    expect((await world.event(task, isClosed)).outcome).toEqual({ outcome: 'cancelled' });
+    await until(async () => (await handle.describe()).status.name === 'CANCELLED');
+  });
+
+  it('does not end a task whose call was refused', async () => {
+    const asked: Step[] = [call('write_to_file', { path: 'f', content: 'new' }), say('and'), stall()];
+    const done: Step[] = [call('attempt_completion', { result: 'done' }), finish()];
+    const model = await world.model({ responder: ({ turn }) => (turn === 0 ? asked : done) });
+    const policy = { yolo: false, approve: [...DEFAULT_APPROVALS] };
+    const { task, client } = await world.start(model, { policy });
+    const { ask } = await world.event(task, isAsk);
+    await dieIn(task, () => client.answer(task, { ask: ask.id, answer: 'no' }));
+    expect((await world.event(task, isClosed)).outcome.outcome).toBe('completed');
+    expect(model.refused()).toEqual([]);
   });
 });

@@ -130,6 +130,33 @@ describe('read-only calls at the beginning of an answer', () => {
     ).toHaveLength(1);
   });
 
+  it('run before what follows them, also when their worker is shut down in between', async () => {
+    const workspace = world.workspace({ slow: `${'abcdefghij'.repeat(20)}\n`.repeat(5000), f: 'old\n' });
+    const slow = call('search_files', { path: 'slow', regex: '(?!c).*.*[x-z]' });
+    const task = await run(answer(slow, write('f', 'new\n'), say('and now'), stall()), { workspace });
+    await until(async () =>
+      (await world.events(task.task)).some(({ event }) => event.type === 'say' && event.say === 'tool'),
+    );
+    await worker.stop();
+    worker = await world.worker();
+    const results = (await completed(task)).flatMap((one) => (one.type === 'say' && 'tool' in one ? [one] : []));
+    const ran = results.filter(({ say }) => say === 'tool_result').map(({ tool }) => tool);
+    expect(ran).toEqual(['search_files', 'write_to_file']);
+  });
+
+  it('of which the last have gone well leave no mistakes, however many there are', async () => {
+    const calls = [...Array<Step>(40).fill(read('gone')), ...Array<Step>(10).fill(read('a'))];
+    const task = await run(answer(...calls, write('b', 'new\n'), say('and now'), stall()), {
+      workspace: world.workspace({ a: 'one\n' }),
+      policy: { yolo: false, approve: [...DEFAULT_APPROVALS] },
+      maxConsecutiveMistakes: 3,
+    });
+    const { ask } = await world.event(task.task, isAsk);
+    await task.client.answer(task.task, { ask: ask.id, answer: 'no' });
+    await completed(task);
+    expect(textsOf(task.model)).toHaveLength(51);
+  });
+
   it('that fail count as mistakes, as all others do', async () => {
     const policy = { yolo: true, approve: [] };
     const model = await world.model({ responder: () => [read('gone'), finish()] });
