@@ -100,10 +100,12 @@ export class TaskClient extends TaskReader {
   async start(request: StartRequest): Promise<StartedTask> {
     checkText(request.prompt);
     const workspace = await checkWorkspace(request.workspace);
+    const { namesServer } = await import('./service/connect.js');
+    const profile = await newTaskProfile(this.place, !namesServer(this.env), request.profile);
     const temporal = await this.tasks();
     const settings: TaskSettings = {
       model: request.model ?? DEFAULT_MODEL,
-      profile: await newTaskProfile(this.place, temporal.embedded, request.profile),
+      profile,
       policy: request.policy ?? { yolo: false, approve: [...DEFAULT_APPROVALS] },
       limits: request.limits ?? {},
       maxConsecutiveMistakes: request.maxConsecutiveMistakes ?? 3,
@@ -121,7 +123,7 @@ export class TaskClient extends TaskReader {
       settings,
     };
     const title = oneLine(request.prompt, 200);
-    const { model, profile } = settings;
+    const { model } = settings;
     const { server } = temporal;
     const row = { task, workspace, model, title, server, profile, input: JSON.stringify(input) };
     await this.taking(() => this.journal.createTask(row));

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -49,6 +49,8 @@ describe('provider profiles and the local service', () => {
     const { run } = await begin();
     expect(run.lines[0]).toMatchObject({ type: 'error', slug: 'no-api-key' });
     expect(run.err).toContain('profile save default');
+    expect((await begin(['--profile', 'absent'])).run.lines[0]).toMatchObject({ slug: 'profile-unknown' });
+    expect(existsSync(join(home, 'service.json'))).toBe(false);
   });
 
   it('`default` serves shells without settings; what is mended in it counts from the next request on', async () => {
