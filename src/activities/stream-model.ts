@@ -1,3 +1,4 @@
+import type { Conversation } from '../domain/blocks.js';
 import type { AnswerCall } from '../domain/calls.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { ProviderFailure } from '../domain/failures.js';
@@ -32,7 +33,9 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const model = modelInfo(input.settings.model);
   const { head, conversation, opening, events } = await gather(input, journal);
   const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
-  const request = prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), conversation);
+  const requestOf = (from: Conversation) =>
+    prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), from);
+  let request = requestOf(conversation);
   const profile = await profileOf(deps, input.settings.profile);
   await journal.setProfile(input.task, input.settings.profile);
   if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, cost: 0 };
@@ -65,6 +68,8 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
     await early.recall(claim.turn);
     return answered(claim.turn, await early.finish(claim.turn));
   }
+  // another execution may have claimed it in the meantime, with what it had found
+  if (claim.head !== head) request = requestOf((await gather(input, journal)).conversation);
   const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
   const end = await stream(deps, attempt, profile, request, stop);
   return 'failure' in end ? { status: 'failed', ...end } : answered(end, await early.finish(end));

@@ -13,8 +13,8 @@ export const PROFILE_VARIABLE = 'LONGHAUL_PROFILE';
 
 /** @throws LonghaulError `bad-flag` for a name that no profile may be saved under */
 export function checkProfileName(name: string): void {
-  const problem = !/^[a-zA-Z0-9._-]{1,60}$/.test(name)
-    ? 'A profile name has 1 to 60 letters, digits, dots, underscores and hyphens'
+  const problem = !/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,59}$/.test(name)
+    ? 'A profile name has 1 to 60 letters, digits, dots, underscores and hyphens, and begins with a letter or a digit'
     : name === ENV_PROFILE
       ? `"${ENV_PROFILE}" stands for a worker's own environment`
       : name === 'shell'

@@ -49,7 +49,7 @@ describe('what a worker of this machine was doing', () => {
 
   it('is left to it when it is only stopped', async () => {
     const task = await busyWith('streams');
-    worker.signal('SIGSTOP');
+    await worker.freeze();
     expect(await release()).toBe(0);
     expect(await pending(task)).toMatchObject({ attempt: 1 });
     expect(await world.journal.liveWorkers()).toHaveLength(1);
@@ -69,7 +69,7 @@ describe('a host that dies before it hears of a cancel', () => {
   const historyOf = async (task: string) => (await world.temporal.workflow.getHandle(task).fetchHistory()).events ?? [];
   /** Does what makes the workflow cancel, kills the host, and starts another one. */
   const dieIn = async (task: string, cancel: () => Promise<unknown>) => {
-    host.signal('SIGSTOP');
+    await host.freeze();
     await cancel();
     await until(async () => (await historyOf(task)).some((one) => one.activityTaskCancelRequestedEventAttributes));
     await host.kill9();

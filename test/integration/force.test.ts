@@ -123,7 +123,7 @@ describe('abort --force', () => {
     const { task: other } = await begin(runs(STUBBORN));
     await streaming(task);
     await until(() => processes(other).length >= 2);
-    worker.signal('SIGSTOP');
+    await worker.freeze();
     expect((await force(other)).lines[0]).toMatchObject({ workflow: 'terminated', commands: 1, left: 0 });
     expect((await force(task)).lines[0]).toMatchObject({ workflow: 'terminated' });
     expect(processes(other)).toEqual([]);
@@ -136,7 +136,7 @@ describe('abort --force', () => {
   it('ends the commands when Temporal cannot be reached, and says what is left to do', async () => {
     const { task } = await begin(runs(STUBBORN));
     await until(() => processes(task).length >= 2);
-    worker.signal('SIGSTOP');
+    await worker.freeze();
     const { code, err, lines } = await world.cli(['abort', task, '--force', '--json'], {
       env: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
     });

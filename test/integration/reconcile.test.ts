@@ -120,7 +120,7 @@ it('a message that no worker took in time is not delivered later, and its repeti
     });
     const { task, client } = await world.start(model, {});
     await until(() => markedProcesses(`LONGHAUL_TASK=${task}`).length > 0);
-    worker.signal('SIGSTOP');
+    await worker.freeze();
     await expect(client.send(task, 'ODDWORD')).rejects.toMatchObject({ slug: 'service-busy' });
     worker.signal('SIGCONT');
     await client.send(task, 'ODDWORD');

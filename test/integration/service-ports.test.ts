@@ -138,7 +138,14 @@ describe.runIf(process.platform === 'linux')('the ports of the service', () => {
 
   it('are on 127.0.0.1 only, and refuse what another web page can send', async () => {
     const { ui, address, pid } = await service.state();
-    const before = await history();
+    // the run is over when it waits; its last events may still be on their way
+    let before = await history();
+    await until(async () => {
+      const earlier = before;
+      await new Promise((done) => setTimeout(done, 500));
+      before = await history();
+      return before === earlier;
+    });
     expect(before).toContain('WORKFLOW_EXECUTION_STARTED');
     const found = listeners(service.pids());
     expect(found.filter((one) => one.address !== '0100007F')).toEqual([]);

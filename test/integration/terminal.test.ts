@@ -41,7 +41,9 @@ describe('at a terminal of 80 columns', () => {
   beforeAll(async () => {
     home = mkdtempSync(join(tmpdir(), 'longhaul-home-'));
     model = await startFakeModel({ responder: ({ turn }) => SCRIPT[turn] ?? [finish()] });
-    env = modelEnv({ ...cleanEnv(), LONGHAUL_HOME: home }, model);
+    // no status line is shown where CI is set
+    const { CI: _, ...clean } = cleanEnv();
+    env = modelEnv({ ...clean, LONGHAUL_HOME: home }, model);
   });
   afterEach(() => {
     for (const terminal of open.splice(0)) terminal.kill();

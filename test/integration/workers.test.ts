@@ -84,7 +84,7 @@ describe('workers', () => {
     const model = await world.model({ responder });
     const { task, workspace } = await world.start(model, {});
     await when(task, workspace);
-    first.signal('SIGSTOP');
+    await first.freeze();
     await world.worker();
     await takenOver(task);
     first.signal('SIGCONT');

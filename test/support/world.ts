@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
+import Libsql from 'libsql';
 import { type StartRequest, TaskClient } from '../../src/client.js';
 import type { StoredEvent, TaskEvent } from '../../src/domain/events.js';
 import { type FakeModel, type FakeModelOptions, startFakeModel } from '../../src/fake-model/index.js';
 import type { Journal } from '../../src/journal/journal.js';
+import { homePaths } from '../../src/settings/paths.js';
 import { startTestServer, type TestServer } from './temporal.js';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -20,6 +22,8 @@ export const YOLO = { yolo: true, approve: [] };
 export interface TestWorker {
   pid: number;
   signal(name: NodeJS.Signals): void;
+  /** SIGSTOP, at a moment when it does not hold the journal's lock. */
+  freeze(): Promise<void>;
   /** SIGKILL, and gone. */
   kill9(): Promise<void>;
   stop(): Promise<void>;
@@ -209,6 +213,15 @@ async function startWorker(args: string[], env: NodeJS.ProcessEnv, logFile: stri
   return {
     pid: child.pid!,
     signal: (name) => void child.kill(name),
+    freeze: async () => {
+      const { journal, partials } = homePaths(env.LONGHAUL_HOME!);
+      for (;;) {
+        child.kill('SIGSTOP');
+        if ([journal, partials].every(isFree)) return;
+        child.kill('SIGCONT');
+        await new Promise((done) => setTimeout(done, 20));
+      }
+    },
     kill9: async () => {
       if (running()) child.kill('SIGKILL');
       await gone;
@@ -218,6 +231,20 @@ async function startWorker(args: string[], env: NodeJS.ProcessEnv, logFile: stri
       await gone;
     },
   };
+}
+
+/** Whether nobody holds the database's write lock. */
+function isFree(path: string): boolean {
+  const raw = new Libsql(path);
+  try {
+    raw.exec('BEGIN IMMEDIATE');
+    raw.exec('ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    raw.close();
+  }
 }
 
 /** The environment without what would lead to another server, home or provider. */
