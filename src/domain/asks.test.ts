@@ -72,6 +72,8 @@ describe('findAsk', () => {
       expect(findAsk({ answer: 'yes' }, [ask('a', kind)], [])).toMatchObject({ refusal: { reason: 'needs_id' } });
       expect(findAsk({ answer: 'yes', ask: 'a' }, [ask('a', kind)], [])).toMatchObject({ ask: { id: 'a' } });
     }
+    const { refusal } = findAsk({ answer: 'no' }, [ask('a', 'tool')], []) as { refusal: Refusal };
+    expect(refusal.message).toContain('{"ask":"a","answer":"yes|no"}');
     for (const kind of ['followup', 'mistake_limit_reached', 'api_req_failed'] as const) {
       expect(findAsk({ answer: 'yes' }, [ask('a', kind)], [])).toMatchObject({ ask: { id: 'a' } });
     }
