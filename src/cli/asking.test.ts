@@ -31,6 +31,7 @@ describe('what a person types', () => {
     for (const kind of ['tool', 'command', 'mistake_limit_reached', 'api_req_failed'] as const) {
       expect(readTyped(ask({ kind }), ' 3 ')).toContain('neither yes nor no');
       expect(readTyped(ask({ kind }), '3 files are enough')).toMatchObject({ text: '3 files are enough' });
+      expect(readTyped(ask({ kind }), '3, 4 and 5')).toMatchObject({ text: '3, 4 and 5' });
     }
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Ask, type AskKind, findAsk, MAX_INLINE_ANSWER, readAnswer } from './asks.js';
+import { type Ask, type AskKind, findAsk, MAX_INLINE_ANSWER, type Refusal, readAnswer } from './asks.js';
 
 const ask = (id: string, kind: AskKind): Ask => ({ id, kind, question: 'q?', opened: 0 });
 
