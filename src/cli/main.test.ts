@@ -287,10 +287,10 @@ describe('what goes wrong', () => {
   });
 
   it('reports what nobody caught as any error, without its stack', async () => {
-    const main = pathToFileURL(join(packageRoot, 'dist', 'cli', 'main.js')).href;
+    const ending = pathToFileURL(join(packageRoot, 'dist', 'cli', 'ending.js')).href;
     const io = pathToFileURL(join(packageRoot, 'dist', 'cli', 'io.js')).href;
     const program = `
-      const [{ reportUncaught }, { processIo }] = await Promise.all([import('${main}'), import('${io}')]);
+      const [{ reportUncaught }, { processIo }] = await Promise.all([import('${ending}'), import('${io}')]);
       reportUncaught(processIo(), true);
       setTimeout(() => Promise.reject(new Error('boom')), 1);
       setInterval(() => {}, 1000);`;
