@@ -1,4 +1,4 @@
-import { join, relative, sep } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import { errorPage, LonghaulError } from '../domain/errors.js';
 import { EXIT } from '../domain/outcomes.js';
 import { packageRoot } from '../service/package.js';
@@ -29,7 +29,8 @@ export function reportError(io: Io, err: unknown, json: boolean): number {
 /** Relative only inside the folder it is read in, so that it can be opened after a change of folder. */
 function pagePath(here: string, page: string): string {
   const path = join(packageRoot, page);
-  return path.startsWith(here + sep) ? relative(here, path) : path;
+  const near = relative(here, path);
+  return near.startsWith('..') || isAbsolute(near) ? path : near;
 }
 
 /** A text behind its label; wrapped at a terminal. */
