@@ -20,7 +20,8 @@ export async function main(args: string[]): Promise<number> {
   try {
     parsed = parseOptions(args);
   } catch (err) {
-    return wrongUsage(err instanceof Error ? err.message : String(err));
+    // Node's advice about options that are none does not fit here
+    return wrongUsage(err instanceof Error ? err.message.replace(/\. To specify .*/s, '.') : String(err));
   }
   const { names, options } = parsed;
   if (names.length === 0) {

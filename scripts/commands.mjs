@@ -51,10 +51,10 @@ async function test(args) {
 }
 
 async function bench(args) {
-  return run(
-    [join(root, 'scripts', 'run-typescript.mjs'), join(root, 'bench', 'main.ts'), ...args],
-    await withBinaries(['temporal']),
-  );
+  // without a name they are only listed
+  const named = args.some((arg) => !arg.startsWith('-'));
+  const env = named ? await withBinaries(['temporal']) : process.env;
+  return run([join(root, 'scripts', 'run-typescript.mjs'), join(root, 'bench', 'main.ts'), ...args], env);
 }
 
 /** The environment without what would lead tests to a person's server, provider or money. */

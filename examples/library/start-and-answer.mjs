@@ -16,13 +16,15 @@ try {
   const end = await client.result(task);
   console.log(`${end.outcome} after ${end.totals.turns} turns`);
   if (end.outcome === 'completed') console.log(end.result);
+  else process.exitCode = 1;
 } finally {
   await client.close();
 }
 
-/** Takes the first option of a question, and allows no command and no edit. */
+/** Takes the first option of a question, allows no command and no edit, and ends the task when a request has failed. */
 function decide({ id, kind, question, options }) {
   console.log(`${kind}: ${question}`);
   if (kind === 'followup') return { ask: id, answer: 'message', text: options?.[0] ?? 'Decide for yourself.' };
+  if (kind === 'api_req_failed') return { ask: id, answer: 'no' };
   return { ask: id, answer: 'no', text: 'Nobody is there to allow it; do without.' };
 }

@@ -1,8 +1,9 @@
 import { TaskClient } from '../client.js';
-import { type Answer, type Ask, readAnswer } from '../domain/asks.js';
+import { type Answer, type Ask, findAsk, readAnswer } from '../domain/asks.js';
 import { LonghaulError } from '../domain/errors.js';
 import { hasProfile, unknownProfile } from '../model/named-profiles.js';
-import { pickOption, readTyped, refuses } from './asking.js';
+import { givenAnswer, pickOption, readTyped, refuses } from './asking.js';
+import { INSTALLED, quoted } from './called-as.js';
 import { badFlag } from './flags.js';
 import { type Io, printJson, printLine } from './io.js';
 import { Starting } from './starting.js';
@@ -29,6 +30,7 @@ export async function answerCommand(
     const open = await client.openAsks(task);
     const asTyped = flags.text === undefined && !isJson(words);
     const answer = fitted(said, open, asTyped);
+    refuseWithoutId(answer, open, (ask) => answerWithId(task, ask, answer, words, flags));
     if (flags.profile !== undefined) answer.profile = profileFor(home, answer, open, flags.profile);
     const receipt = await starting.until(client.answer(task, answer));
     if (flags.json) printJson(io, { type: 'answer', task, ask: receipt.ask ?? null, state: receipt.state });
@@ -38,6 +40,43 @@ export async function answerCommand(
   } finally {
     await client.close();
   }
+}
+
+/**
+ * An answer that needs the id of its ask, and has none, is not sent.
+ *
+ * @param withId the command that gives the same answer to this ask
+ * @throws LonghaulError `ask-refused`
+ */
+export function refuseWithoutId(answer: Answer, open: readonly Ask[], withId: (ask: Ask) => string): void {
+  if (answer.ask !== undefined) return;
+  const found = findAsk(answer, open, []);
+  if (!('refusal' in found)) return;
+  const { reason } = found.refusal;
+  if (reason !== 'needs_id' && reason !== 'ambiguous') return;
+  const why =
+    reason === 'needs_id'
+      ? 'This ask allows an effect, so its answer needs its id.'
+      : 'Several asks are open, so an answer needs the id of one.';
+  throw new LonghaulError('ask-refused', why, {
+    kept: 'Nothing was sent; the task is as it was.',
+    next: open.map((ask) => `\`${withId(ask)}\``).join(' or '),
+  });
+}
+
+/** The command as it was typed, with the id that it lacks. */
+function answerWithId(
+  task: string,
+  { id }: Ask,
+  answer: Answer,
+  words: readonly string[],
+  { text, profile }: AnswerFlags,
+): string {
+  if (isJson(words)) return givenAnswer({ ...answer, ask: id }, task, INSTALLED);
+  const more = Object.entries({ text, profile }).flatMap(([flag, value]) =>
+    value === undefined ? [] : [`--${flag}`, quoted(value)],
+  );
+  return [INSTALLED, 'answer', task, id, ...words.map(quoted), ...more].join(' ');
 }
 
 /** Only a request that has failed can be made again with another profile. @throws LonghaulError `bad-flag`, `profile-unknown` */
@@ -118,7 +157,7 @@ function fromJson(said: string): Answer {
  * or `n`. A followup takes "yes" and "no" as the texts they are.
  *
  * @param read false: the text is meant as it stands
- * @throws LonghaulError `bad-answer` for a number without an option, and for what is nearly yes or no
+ * @throws LonghaulError `bad-answer` for a number that names no option, and for what is nearly yes or no
  */
 export function fitted(answer: Answer, open: readonly Ask[], read: boolean): Answer {
   const { ask } = answer;

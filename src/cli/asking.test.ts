@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../domain/asks.js';
-import { fitted, readWords } from './answer.js';
+import { fitted, readWords, refuseWithoutId } from './answer.js';
 import { closedWords, defaultAnswer, howToAnswer, needsPerson, readTyped } from './asking.js';
 
 const ask = (more: Partial<Ask>): Ask => ({ id: 'a1', kind: 'followup', question: 'Which?', opened: 0, ...more });
@@ -24,6 +24,14 @@ describe('what a person types', () => {
   it('asks again for a number that no option has', () => {
     for (const typed of ['0', '3', '99']) {
       expect(readTyped(ask({ options: ['red', 'blue'] }), typed)).toContain('the options are 1 to 2');
+    }
+  });
+
+  it('asks again for a number where there are no options', () => {
+    for (const kind of ['tool', 'command', 'mistake_limit_reached', 'api_req_failed'] as const) {
+      expect(readTyped(ask({ kind }), ' 3 ')).toContain('neither yes nor no');
+      expect(readTyped(ask({ kind }), '3 files are enough')).toMatchObject({ text: '3 files are enough' });
+      expect(readTyped(ask({ kind }), '3, 4 and 5')).toMatchObject({ text: '3, 4 and 5' });
     }
   });
 
@@ -109,8 +117,19 @@ describe('an answer and the ask it is for', () => {
     expect(said('n, use yarn', approval)).toEqual({ ask: 'ask-2', answer: 'no', text: 'use yarn' });
     expect(fitted(readWords(['y']), [approval], true)).toEqual({ answer: 'yes' });
     expect(slug(() => said('yse', approval))).toBe('bad-answer');
+    expect(slug(() => said('3', approval))).toBe('bad-answer');
+    expect(said('3', approval, false)).toMatchObject({ answer: 'message', text: '3' });
     expect(said('yse', approval, false)).toEqual({ ask: 'ask-2', answer: 'message', text: 'yse' });
     expect(said('maybe', approval)).toEqual({ ask: 'ask-2', answer: 'message', text: 'maybe' });
+  });
+
+  it('is refused where it needs an id and has none, with the commands that have it', () => {
+    const refused = (open: Ask[], answer = readWords(['no'])) =>
+      slug(() => refuseWithoutId(answer, open, ({ id }) => `longhaul answer t ${id} no`));
+    expect(refused([approval])).toBe('ask-refused');
+    expect(refused([question, approval])).toBe('ask-refused');
+    for (const open of [[question], []]) expect(refused(open)).toBeUndefined();
+    expect(refused([approval], readWords(['ask-2', 'no']))).toBeUndefined();
   });
 
   it('takes the words for a question as they are', () => {

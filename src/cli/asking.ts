@@ -46,6 +46,8 @@ export async function askLines(
     const then = ask.default === undefined ? '' : `, then "${ask.default}" is taken`;
     lines.push(paint('dim', `  open until ${dateTime(ask.deadline)}${then}`));
   }
+  if (isAuthFailure(ask))
+    lines.push(paint('dim', wrap(`  ${howToMend(task, ask.id, io.command)}`, textWidth(io), '  ')));
   if (!layout.howTo) return lines;
   const how = howToAnswer(event, task, io.command);
   return [
@@ -53,6 +55,15 @@ export async function askLines(
     paint('dim', `  answer with: ${how.command}`),
     paint('dim', `  or in Temporal's UI, update "answer": ${how.json}`),
   ];
+}
+
+/** A request that was refused for its key; the question names the class of the failure. */
+function isAuthFailure({ kind, question }: Ask): boolean {
+  return kind === 'api_req_failed' && question.startsWith('The model request failed (auth)');
+}
+
+function howToMend(task: string, ask: string, command: string): string {
+  return `to mend it, answer yes from a shell with a valid key, or: ${command} answer ${task} ${ask} yes --profile NAME`;
 }
 
 /** A question of the model is its text, and so Markdown. */
@@ -130,7 +141,7 @@ export function readTyped(ask: Ask, typed: string): Answer | string {
     return { ask: ask.id, answer, ...(button[2] ? { text: button[2] } : {}) };
   }
   const [, word = text] = /^(\S+?)\s*[,:]\s*\S/.exec(text) ?? [];
-  if (nearYesOrNo(word)) return `"${word}" is neither yes nor no. Please type ${choicesOf(ask)}.`;
+  if (nearYesOrNo(word) || /^\d+$/.test(text)) return `"${word}" is neither yes nor no. Please type ${choicesOf(ask)}.`;
   return { ask: ask.id, answer: 'message', text };
 }
 

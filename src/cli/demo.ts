@@ -165,7 +165,8 @@ function readDemoArgs(argv: readonly string[]): { prompt?: string; workspace?: s
       allowPositionals: true,
     });
   } catch (err) {
-    throw badFlag(err instanceof Error ? err.message : String(err), USAGE);
+    // Node's advice about options that are none does not fit here
+    throw badFlag(err instanceof Error ? err.message.replace(/\. To specify .*/s, '.') : String(err), USAGE);
   }
   const [prompt, ...more] = parsed.positionals;
   if (more.length > 0) throw badFlag('npm start takes one prompt.', 'Put quotes around it.');

@@ -43,6 +43,8 @@ export interface ReadsWords<T> {
   words: readonly string[];
   /** Several of them, with commas in between. */
   list?: boolean;
+  /** Of a list: the one that goes with no other. */
+  alone?: string;
 }
 
 export function parseOneOf<T extends string>(flag: string, words: readonly T[]): ReadsWords<T> {
@@ -78,6 +80,7 @@ export function parseApprovals(value: string, before?: Approval[]): Approval[] {
 }
 parseApprovals.words = [...APPROVALS, 'none'] as const;
 parseApprovals.list = true;
+parseApprovals.alone = 'none';
 
 function didYouMean(value: string, words: readonly string[]): string {
   const near = nearest(value.toLowerCase(), words);

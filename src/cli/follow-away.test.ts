@@ -80,10 +80,12 @@ describe('what happens around the task', () => {
     expect(end.answers).toHaveLength(1);
   });
 
-  it('says that the service was stopped, and that it is back', async () => {
+  it('says that the service is not running, and that it is back', async () => {
     await home.log(said.status('running'));
     const { io, code } = start({ serviceRuns: async () => false });
-    await until(() => io.text().includes('The service was stopped: the task goes on at the next `longhaul up`.'));
+    await until(() =>
+      io.text().includes('not running (stopped or killed): the task goes on at the next `longhaul up`.'),
+    );
     await home.journal.renewLease({ host: 'h', queue: 'longhaul', pid: 1 }, 60_000);
     await until(() => io.text().includes('Back again, after'));
     await home.log(said.completed('done'));

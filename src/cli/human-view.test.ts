@@ -142,6 +142,13 @@ describe('the account for people', () => {
     expect(plain).toContain(`answer with: longhaul answer ${TASK} a1 yes|no|"TEXT"`);
   });
 
+  it('says how a refused key is mended, and only that', async () => {
+    const failed = (kind: string) =>
+      said.ask('a1', 'api_req_failed', { question: `The model request failed (${kind}): no.` });
+    expect(await shown([failed('auth')])).toContain(`longhaul answer ${TASK} a1 yes --profile NAME`);
+    expect(await shown([failed('bad_request')])).not.toContain('--profile');
+  });
+
   it('shows the whole of a long question once', async () => {
     const text = await shown([
       said.ask('a1', 'followup', { detail: { text: 'Question a1? And\nmuch more.' }, options: ['x'] }),

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -53,7 +53,6 @@ describe('wrong usage', () => {
     [['answer', TASK], 'no answer'],
     [['completion', 'tcsh'], 'bash, zsh, fish'],
     [['frobnicate'], 'frobnicate'],
-    [[], 'no command'],
   ];
   it.each(cases)('%j is refused with exit code 2', async (argv, part) => {
     const { code, out, err } = await longhaul(argv);
@@ -63,6 +62,42 @@ describe('wrong usage', () => {
     expect(err).toMatch(/^page: .*docs\/errors\/bad-flag\.md$/m);
     expect(out).toBe('');
     expect(await home.journal.listTasks()).toHaveLength(1);
+  });
+
+  it('without a command is answered with the help alone', async () => {
+    for (const [argv, part] of [
+      [[], 'Usage: longhaul '],
+      [['profile'], 'Usage: longhaul profile '],
+    ] as const) {
+      const { code, err } = await longhaul([...argv]);
+      expect(code).toBe(2);
+      expect(err).toContain(part);
+      expect(err).not.toContain('error:');
+    }
+  });
+
+  it('names the help of the command that was called', async () => {
+    const next = async (...argv: string[]) => /^next: +(.*)$/m.exec((await longhaul(argv)).err)?.[1];
+    expect(await next('run', 'x', '--sandbox')).toContain('`longhaul run --help`');
+    expect(await next('tasks', '--limit', 'x')).toContain('`longhaul tasks --help`');
+    expect(await next('profile', 'frobnicate')).toContain('`longhaul profile --help` lists its commands');
+    expect(await next('profile', 'save')).toContain('`longhaul profile save --help`');
+    expect(await next('frobnicate')).toContain('`longhaul --help`');
+  });
+
+  it('an answer that lacks the id of its ask is refused with the command that has it', async () => {
+    await home.log(said.status('waiting'), said.ask('a1', 'command'));
+    const next = async (...words: string[]) => {
+      const { code, err } = await longhaul(['answer', TASK, ...words]);
+      expect(code).toBe(1);
+      expect(err).toContain('docs/errors/ask-refused.md');
+      return /^next: +(.*)$/m.exec(err)?.[1];
+    };
+    expect(await next('no')).toBe(`\`longhaul answer ${TASK} a1 no\``);
+    expect(await next('no', '--text', 'use yarn')).toBe(`\`longhaul answer ${TASK} a1 no --text 'use yarn'\``);
+    expect(await next('{"answer":"no"}')).toBe(`\`longhaul answer ${TASK} a1 no\``);
+    await home.log(said.ask('b2', 'followup'));
+    expect(await next('no')).toBe(`\`longhaul answer ${TASK} a1 no\` or \`longhaul answer ${TASK} b2 no\``);
   });
 
   it('is a line of JSON too, when JSON was asked for', async () => {
@@ -114,10 +149,13 @@ describe('wrong usage', () => {
 
   it('names the command as it was called, and a page that can be opened from here', async () => {
     const { err } = await longhaul(['attach'], { command: 'node bin/lh.js', cwd: packageRoot });
-    expect(err).toContain('`node bin/lh.js --help`');
+    expect(err).toContain('`node bin/lh.js attach --help`');
     expect(err).toContain('page:  docs/errors/bad-flag.md');
-    const page = /^page: +(.*)$/m.exec((await longhaul(['attach'])).err)?.[1] ?? '';
-    expect(existsSync(resolve(home.home, page))).toBe(true);
+    for (const cwd of [home.home, join(packageRoot, 'docs', 'errors', 'x'), join(packageRoot, 'src')]) {
+      const page = /^page: +(.*)$/m.exec((await longhaul(['attach'], { cwd })).err)?.[1] ?? '';
+      expect(page).toBe(join(packageRoot, 'docs/errors/bad-flag.md'));
+      expect(existsSync(page)).toBe(true);
+    }
   });
 
   it('a prompt file that is not text is refused', async () => {
@@ -131,7 +169,7 @@ describe('tasks', () => {
     await home.log(said.status('running'));
     expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +no_worker .*Fix it`));
     await home.journal.renewLease({ host: 'g', queue: 'longhaul', pid: 1, server: 'other:7233/default' }, 60_000);
-    expect((await longhaul(['show', TASK])).out).toContain('no_worker');
+    expect((await longhaul(['show', TASK])).out).toMatch(/^status: +no_worker \(.*\)$/m);
     await home.journal.renewLease({ host: 'h', queue: 'longhaul', pid: 1 }, 60_000);
     expect((await longhaul(['tasks'])).out).toMatch(new RegExp(`${TASK} +running .*Fix it`));
     expect((await longhaul(['tasks', '--status', 'running'])).out).toContain(TASK);
@@ -223,7 +261,7 @@ describe('log', () => {
     const json = testIo({ env: { LONGHAUL_HOME: home.home } });
     const ends = [main(['log', TASK, '--follow'], io), main(['log', TASK, '--follow', '--json'], json)];
     for (const { text } of [io, json])
-      await vi.waitFor(() => expect(text()).toContain('The service was stopped'), 20_000);
+      await vi.waitFor(() => expect(text()).toContain('The service is not running'), 20_000);
     await home.log(said.text('Hello'), said.completed('ok'));
     expect(await Promise.all(ends)).toEqual([0, 0]);
     expect(io.text()).toContain('Hello\n');
@@ -249,10 +287,10 @@ describe('what goes wrong', () => {
   });
 
   it('reports what nobody caught as any error, without its stack', async () => {
-    const main = pathToFileURL(join(packageRoot, 'dist', 'cli', 'main.js')).href;
+    const ending = pathToFileURL(join(packageRoot, 'dist', 'cli', 'ending.js')).href;
     const io = pathToFileURL(join(packageRoot, 'dist', 'cli', 'io.js')).href;
     const program = `
-      const [{ reportUncaught }, { processIo }] = await Promise.all([import('${main}'), import('${io}')]);
+      const [{ reportUncaught }, { processIo }] = await Promise.all([import('${ending}'), import('${io}')]);
       reportUncaught(processIo(), true);
       setTimeout(() => Promise.reject(new Error('boom')), 1);
       setInterval(() => {}, 1000);`;

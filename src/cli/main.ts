@@ -1,7 +1,9 @@
 import { CommanderError } from 'commander';
+import { LonghaulError } from '../domain/errors.js';
+import { EXIT } from '../domain/outcomes.js';
 import { endWith, reportUncaught } from './ending.js';
 import { type Io, processIo } from './io.js';
-import { buildProgram, usageError } from './program.js';
+import { buildProgram, namingHelp, usageError } from './program.js';
 import { reportError } from './report.js';
 
 /** Runs one command line. @param argv without `node` and the script @returns the exit code */
@@ -22,7 +24,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
             argv.find((word) => !word.startsWith('-')),
           )
         : err;
-    return shown === undefined ? 0 : reportError(io, shown, wantsJson(argv));
+    if (shown === undefined) return err instanceof CommanderError && err.exitCode !== 0 ? EXIT.usage : 0;
+    return reportError(io, LonghaulError.is(shown) ? namingHelp(shown, program, argv) : shown, wantsJson(argv));
   }
 }
 

@@ -118,7 +118,7 @@ it('a profile that an open task uses is replaced, but removed only by force', as
 });
 
 it('wrong usage of profile is told', async () => {
-  for (const argv of [[], ['sav', 'x'], ['show'], ['save', 'work', KEY]]) {
+  for (const argv of [['sav', 'x'], ['show'], ['save', 'work', KEY]]) {
     const { code, out } = await longhaul(argv);
     expect(code).toBe(2);
     expect(out).toContain('docs/errors/bad-flag.md');

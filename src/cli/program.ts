@@ -118,7 +118,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     );
   command('send', 'leave a message for a task; an ended task goes on with it')
     .argument('<task>', 'id of a task, or a beginning of it', parseTask)
-    .argument('<text>')
+    .argument('<text>', 'what to tell the model; put quotes around it')
     .action(async (task, text, flags) =>
       done(await (await import('./send.js')).sendCommand(io, home, task, text, flags.json === true)),
     );
@@ -200,8 +200,8 @@ function profileCommands(program: Command, io: Io, home: string, done: (code: nu
  * @param word the command that was named
  */
 export function usageError(err: CommanderError, program: Command, word?: string): LonghaulError | undefined {
-  if (err.exitCode === 0) return undefined;
-  if (err.code === 'commander.help') return badFlag('There is no command.', '`longhaul --help` lists the commands.');
+  // without a command there is its help, which says all
+  if (err.exitCode === 0 || err.code === 'commander.help') return undefined;
   const message = err.message
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
@@ -211,6 +211,24 @@ export function usageError(err: CommanderError, program: Command, word?: string)
     `${message.charAt(0).toUpperCase()}${message.slice(1)}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
     '`longhaul --help` lists the commands, `longhaul COMMAND --help` its flags.',
   );
+}
+
+/** The error with the help of the command that was called, where its hint names the help of any. */
+export function namingHelp(err: LonghaulError, program: Command, argv: readonly string[]): LonghaulError {
+  if (!err.next?.includes('`longhaul COMMAND --help`')) return err;
+  const path: string[] = [];
+  let command = program;
+  for (const word of argv) {
+    if (word.startsWith('-')) break;
+    const below = command.commands.find((one) => one.name() === word);
+    if (!below) break;
+    path.push(word);
+    command = below;
+  }
+  if (path.length === 0) return err;
+  const what = command.commands.length > 0 ? 'lists its commands' : 'has its arguments, flags and examples';
+  const next = `\`longhaul ${path.join(' ')} --help\` ${what}.`;
+  return new LonghaulError(err.slug, err.message, { ...(err.kept && { kept: err.kept }), next, cause: err });
 }
 
 /** A flag that lets everything happen is not for typing errors. */

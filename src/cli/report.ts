@@ -1,8 +1,8 @@
-import { join } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import { errorPage, LonghaulError } from '../domain/errors.js';
 import { EXIT } from '../domain/outcomes.js';
 import { packageRoot } from '../service/package.js';
-import { nextOf, pathFrom } from './called-as.js';
+import { nextOf } from './called-as.js';
 import { wrap } from './flow.js';
 import { type Io, painter, printJson, printNote, wantsColour } from './io.js';
 import { neutralise } from './neutral.js';
@@ -21,9 +21,16 @@ export function reportError(io: Io, err: unknown, json: boolean): number {
   printNote(io, hanging(io, paint('red', 'error:'), message));
   if (kept) printNote(io, hanging(io, paint('bold', 'kept:'), kept));
   if (next) printNote(io, hanging(io, paint('bold', 'next:'), next));
-  printNote(io, hanging(io, paint('bold', 'page:'), pathFrom(io.cwd, join(packageRoot, page))));
+  printNote(io, hanging(io, paint('bold', 'page:'), pagePath(io.cwd, page)));
   if (io.env.LONGHAUL_DEBUG && err instanceof Error && err.stack) printNote(io, neutralise(err.stack));
   return exitCodeOfError(known);
+}
+
+/** Relative only inside the folder it is read in, so that it can be opened after a change of folder. */
+function pagePath(here: string, page: string): string {
+  const path = join(packageRoot, page);
+  const near = relative(here, path);
+  return near.startsWith('..') || isAbsolute(near) ? path : near;
 }
 
 /** A text behind its label; wrapped at a terminal. */

@@ -54,7 +54,8 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
       ['task', task],
       [
         'status',
-        `${status}${isOpen(row.status) && !served ? noWorkerHint(row, io.command) : ''}, for ${duration(Date.now() - row.since)}`,
+        // when the last worker was lost is not known, only when the stored status began
+        `${status}${isOpen(row.status) && !served ? noWorkerHint(row, io.command) : ''}${status === 'no_worker' ? '' : `, for ${duration(Date.now() - row.since)}`}`,
       ],
       ['title', neutralLine(row.title)],
       ['workspace', neutralLine(row.workspace)],

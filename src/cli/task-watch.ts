@@ -115,7 +115,7 @@ export class TaskWatch {
     const { command } = this.o.io;
     const text =
       what === 'no service'
-        ? `The service was stopped: the task goes on at the next \`${command} up\`.`
+        ? `The service is not running (stopped or killed): the task goes on at the next \`${command} up\`.`
         : `No worker since ${clock(since)}: the task waits for one (\`${command} ${local ? 'up' : 'worker'}\`).`;
     this.o.view.notice('no_worker', text);
   }

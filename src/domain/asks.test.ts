@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Ask, type AskKind, findAsk, MAX_INLINE_ANSWER, readAnswer } from './asks.js';
+import { type Ask, type AskKind, findAsk, MAX_INLINE_ANSWER, type Refusal, readAnswer } from './asks.js';
 
 const ask = (id: string, kind: AskKind): Ask => ({ id, kind, question: 'q?', opened: 0 });
 
@@ -72,6 +72,8 @@ describe('findAsk', () => {
       expect(findAsk({ answer: 'yes' }, [ask('a', kind)], [])).toMatchObject({ refusal: { reason: 'needs_id' } });
       expect(findAsk({ answer: 'yes', ask: 'a' }, [ask('a', kind)], [])).toMatchObject({ ask: { id: 'a' } });
     }
+    const { refusal } = findAsk({ answer: 'no' }, [ask('a', 'tool')], []) as { refusal: Refusal };
+    expect(refusal.message).toContain('{"ask":"a","answer":"yes|no"}');
     for (const kind of ['followup', 'mistake_limit_reached', 'api_req_failed'] as const) {
       expect(findAsk({ answer: 'yes' }, [ask('a', kind)], [])).toMatchObject({ ask: { id: 'a' } });
     }

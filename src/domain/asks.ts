@@ -105,7 +105,7 @@ export function findAsk(
     return { refusal: { reason: 'ambiguous', message: `Several asks are open; name one of ${ids} as "ask".` } };
   }
   if (!ANSWERED_WITHOUT_ID.includes(only.kind)) {
-    const example = JSON.stringify({ ask: only.id, answer: 'yes' });
+    const example = JSON.stringify({ ask: only.id, answer: 'yes|no' });
     return {
       refusal: { reason: 'needs_id', message: `This ask allows an effect, so its answer needs its id: ${example}` },
     };

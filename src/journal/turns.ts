@@ -31,7 +31,7 @@ export function turnStore(ctx: Context) {
         }
         if (row && row.retracted < row.attempt) {
           const chars = await outputOf(tx, turn, row.attempt, arrived);
-          await retract(tx, row, 'taken over', await estimated(tx, turn, row.attempt, chars));
+          await retract(tx, row, 'its worker was lost', await estimated(tx, turn, row.attempt, chars));
         }
         const attempt = (row?.attempt ?? 0) + 1;
         if (!row && opening) await storeMessages(tx, task, opening.parent, opening.messages);

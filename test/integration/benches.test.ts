@@ -96,6 +96,7 @@ describe('benches, with tiny sizes', () => {
   it('lists the benches, and refuses what it does not know', async () => {
     expect(await bench()).toMatchObject({ code: 0, stdout: expect.stringContaining('  history ') });
     expect(await bench('nothing')).toMatchObject({ code: 2, stderr: expect.stringContaining('no bench "nothing"') });
+    expect((await bench('--bogus')).stderr).toMatch(/^error: Unknown option '--bogus'\.$/m);
     expect(await bench('turn', '--turns', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('--turns') });
   });
 });

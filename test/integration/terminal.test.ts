@@ -99,7 +99,7 @@ describe('at a terminal of 80 columns', () => {
     process.kill(workerPid!, 'SIGKILL');
     process.kill(temporalPid!, 'SIGKILL');
     await runCli(['down'], env);
-    await terminal.sees(/The service was stopped: the task goes on at the next/);
+    await terminal.sees(/The service is not running \(stopped or killed\): the task goes on at the next/);
     expect((await runCli(['up'], env)).code).toBe(0);
     await terminal.sees(/Back again, after/);
     process.kill((await readService(home))!.temporalPid!, 'SIGKILL');
@@ -113,7 +113,7 @@ describe('at a terminal of 80 columns', () => {
     await taskOf(terminal);
     await terminal.sees(/a number, or your own answer/);
     await runCli(['down'], env);
-    await terminal.sees(/The service was stopped/);
+    await terminal.sees(/The service is not running/);
     terminal.type('blue\r');
     expect(await terminal.ended).toBe(0);
     expect(await readService(home)).toBeDefined();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Io } from '../../src/cli/io.js';
+import type { AskKind } from '../../src/domain/asks.js';
 import type { TaskEvent } from '../../src/domain/events.js';
 import { callKey } from '../../src/domain/ids.js';
 import { NO_USAGE } from '../../src/domain/usage.js';
@@ -132,7 +133,7 @@ export const said = {
     text,
     ms: 1500,
   }),
-  ask: (id: string, kind: 'followup' | 'command' | 'tool', more: object = {}): TaskEvent => ({
+  ask: (id: string, kind: AskKind, more: object = {}): TaskEvent => ({
     type: 'ask',
     ask: { id, kind, question: `Question ${id}?`, opened: 1, ...more },
     reply: JSON.stringify({ ask: id, answer: 'yes' }),

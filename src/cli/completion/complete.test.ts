@@ -83,6 +83,9 @@ describe('values', () => {
     expect(await offered('completion', '')).toEqual(['bash', 'zsh', 'fish']);
     expect(await offered('run', '--approve', 'read,e')).toEqual(['read,edit', 'read,edit-outside']);
     expect(await offered('run', '--approve', 'edit,edit')).toEqual(['edit,edit-outside']);
+    expect(await offered('run', '--approve', 'n')).toEqual(['none']);
+    expect(await offered('run', '--approve', 'edit,n')).toEqual([]);
+    expect(await offered('run', '--approve', 'none,r')).toEqual([]);
     expect(await offered('run', '--model', 'claude-sonnet-5')).toEqual(['claude-sonnet-5', 'claude-sonnet-5:1m']);
   });
 

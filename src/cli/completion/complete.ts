@@ -140,7 +140,10 @@ async function valueFor(
   if (words) {
     const done = words.list ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
     const taken = done.split(',');
-    const left = words.words.filter((word) => !taken.includes(word));
+    const closed = words.alone !== undefined && taken.includes(words.alone);
+    const left = closed
+      ? []
+      : words.words.filter((word) => !taken.includes(word) && (done === '' || word !== words.alone));
     return values(
       left.map((word) => ({ value: done + word, about: '' })),
       before,
@@ -161,7 +164,7 @@ function values(all: readonly Candidate[], before: string, typed: string): Compl
   return candidates.length === 0 ? { ...NOTHING, before } : { kind: 'values', before, candidates };
 }
 
-function wordsOf(thing: Option | Argument): Pick<ReadsWords<unknown>, 'words' | 'list'> | undefined {
+function wordsOf(thing: Option | Argument): Pick<ReadsWords<unknown>, 'words' | 'list' | 'alone'> | undefined {
   const { parseArg } = thing;
   if (parseArg && 'words' in parseArg) return parseArg as unknown as ReadsWords<unknown>;
   const { argChoices } = thing as { argChoices?: string[] };
