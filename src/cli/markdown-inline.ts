@@ -62,7 +62,8 @@ export function inline(
       spans.push(...found.spans);
       at += found.length;
       plain = at;
-    } else at += runLength(text, at);
+      // stars and backticks count together, all others for themselves
+    } else at += /[*`]/.test(text[at] ?? '') ? runLength(text, at) : 1;
   }
   flush(text.length);
   return { spans, done: text, rest: '' };
