@@ -1,6 +1,6 @@
 import type { CallProblem, ToolUseBlock } from '../domain/blocks.js';
 import type { PreparedCall } from '../domain/calls.js';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import type { CallKey } from '../domain/ids.js';
 import { splitCallKey } from '../domain/ids.js';
 import { oneLine } from '../domain/text.js';
@@ -55,7 +55,7 @@ export async function prepareBlock(
     return { block, call };
   } catch (err) {
     if (LonghaulError.is(err)) throw err;
-    const message = err instanceof Error ? err.message : String(err);
+    const message = messageOf(err);
     return failed({
       kind: 'refused_path',
       message: err instanceof ToolError ? message : `It could not be prepared: ${message}`,

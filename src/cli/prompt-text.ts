@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { badFlag } from './flags.js';
 import type { Io } from './io.js';
 
@@ -30,10 +30,7 @@ async function readBytes(io: Io, file: string): Promise<Uint8Array> {
   try {
     return await readFile(resolve(io.cwd, file));
   } catch (err) {
-    throw badFlag(
-      `--prompt-file ${file} cannot be read: ${err instanceof Error ? err.message : String(err)}.`,
-      'Name a file that can be read.',
-    );
+    throw badFlag(`--prompt-file ${file} cannot be read: ${messageOf(err)}.`, 'Name a file that can be read.');
   }
 }
 

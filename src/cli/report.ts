@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative } from 'node:path';
-import { errorPage, LonghaulError } from '../domain/errors.js';
+import { errorPage, LonghaulError, messageOf } from '../domain/errors.js';
 import { EXIT } from '../domain/outcomes.js';
 import { packageRoot } from '../service/package.js';
 import { nextOf } from './called-as.js';
@@ -54,7 +54,7 @@ function exitCodeOfError(err: LonghaulError): number {
 }
 
 function unexpected(err: unknown): LonghaulError {
-  const message = err instanceof Error ? err.message : String(err);
+  const message = messageOf(err);
   return new LonghaulError('internal', `Something unexpected went wrong: ${message}`, {
     kept: 'Running tasks are not touched by this; they go on in the service.',
     next: 'Set LONGHAUL_DEBUG=1 and try again to see where it happened.',

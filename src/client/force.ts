@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { isOpen, type TaskStatus } from '../domain/outcomes.js';
 import type { Journal } from '../journal/journal.js';
 import type { TaskRow } from '../journal/rows.js';
@@ -104,7 +104,7 @@ async function rowOf(journal: Journal, task: string): Promise<TaskRow> {
 
 function notTerminated(task: string, { commands, left }: Ended, cause: unknown): LonghaulError {
   const slug = LonghaulError.is(cause) ? cause.slug : 'temporal-unreachable';
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   const some = left === 0 ? '' : `; ${left} of their processes could not be ended`;
   return new LonghaulError(
     slug,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { chooseUiPort, isFixed, PORT_VARIABLES, portTaken } from './ports.js';
 import type { HttpApi } from './server.js';
 import type { UiPages } from './ui-pages.js';
@@ -31,7 +31,7 @@ export async function openUiGate(options: UiGateOptions): Promise<UiGate> {
     const { port } = server.address() as AddressInfo;
     const refusal = refusalOf(req.method ?? 'GET', req.url ?? '/', req.headers, port);
     if (refusal) reply(res, 403, `${refusal} Open http://127.0.0.1:${port}/ in a browser of this machine.`);
-    else void pass(options, req, res).catch((err) => reply(res, 502, `The UI is not available: ${text(err)}.`));
+    else void pass(options, req, res).catch((err) => reply(res, 502, `The UI is not available: ${messageOf(err)}.`));
   });
   for (let tries = 1; ; tries++) {
     const port = await chooseUiPort(options.portsFile, options.env, tries > 1);
@@ -144,5 +144,3 @@ function listens(server: ReturnType<typeof createServer>, port: number): Promise
     });
   });
 }
-
-const text = (err: unknown): string => (err instanceof Error ? err.message : String(err));

@@ -72,3 +72,8 @@ export class LonghaulError extends Error {
 export function errorPage(slug: ErrorSlug): string {
   return `docs/errors/${slug}.md`;
 }
+
+/** What was thrown, as a text. */
+export function messageOf(err: unknown): string {
+  return err instanceof Error ? err.message : String(err);
+}

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { type FakeModelOptions, startFakeModel } from './fake-model.js';
 import type { RecordedRequest } from './records.js';
 import { manyCalls } from './responders.js';
@@ -80,6 +80,6 @@ function logTo(file: string): (record: RecordedRequest) => void {
 
 main().catch((err: unknown) => {
   const next = LonghaulError.is(err) && err.next ? `\n${err.next}` : '';
-  process.stderr.write(`${err instanceof Error ? err.message : String(err)}${next}\n`);
+  process.stderr.write(`${messageOf(err)}${next}\n`);
   process.exitCode = 2;
 });

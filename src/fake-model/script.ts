@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { parseStep } from './script-line.js';
 import { isContent, isEnd, type Step } from './steps.js';
 
@@ -42,7 +42,7 @@ export async function readScript(path: string): Promise<Script> {
   try {
     text = await readFile(path, 'utf8');
   } catch (err) {
-    throw new LonghaulError('bad-script', `The script ${path} cannot be read: ${reasonOf(err)}.`, {
+    throw new LonghaulError('bad-script', `The script ${path} cannot be read: ${messageOf(err)}.`, {
       next: 'Give the path of a readable text file.',
       cause: err,
     });
@@ -195,7 +195,7 @@ function attempt<T>(work: () => T, name: string, line: number): T {
   try {
     return work();
   } catch (err) {
-    throw bad(name, line, reasonOf(err));
+    throw bad(name, line, messageOf(err));
   }
 }
 
@@ -206,8 +206,4 @@ function bad(
   next = 'The steps are listed in docs/fake-model.md.',
 ): LonghaulError {
   return new LonghaulError('bad-script', `${name}, line ${line}: ${what}.`, { next });
-}
-
-function reasonOf(err: unknown): string {
-  return err instanceof Error ? err.message : String(err);
 }

@@ -1,4 +1,4 @@
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { packageVersion } from '../service/package.js';
 
 /** The `code` of an error from the database driver, or undefined when it is something else. */
@@ -32,7 +32,7 @@ export function corrupt(path: string, what: string, cause?: unknown): LonghaulEr
 }
 
 export function unwritable(path: string, cause: unknown): LonghaulError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new LonghaulError('journal-unwritable', `The journal ${path} cannot be opened or written: ${why}.`, {
     kept: 'Everything stored before is still there; the change that failed was not made.',
     next: 'Check the free space, the permissions and whether the disk is mounted for writing, then try again.',

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { homePaths } from '../settings/paths.js';
 
 /** How to reach a provider. Kept in a file that only its owner can read; tasks hold its name. */
@@ -99,7 +99,7 @@ export async function writeProfile(home: string, name: string, profile: Profile)
     await rename(temp, join(profiles, `${name}.json`));
   } catch (cause) {
     await rm(temp, { force: true }).catch(() => undefined);
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new LonghaulError('journal-unwritable', `The provider's settings cannot be stored: ${why}.`, {
       kept: 'Everything stored before; nothing was started or sent.',
       next: 'Check the free space and the permissions of LONGHAUL_HOME, then try again.',

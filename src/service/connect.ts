@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import { NAMESPACE } from '../devserver/flags.js';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { loadSettings, namedUi, namesServer } from './named-server.js';
 import { EMBEDDED_VARIABLE } from './service.js';
 import { readService, up } from './up.js';
@@ -170,7 +170,7 @@ export function unreachable(
   { address, namespace, embedded }: Pick<TemporalTarget, 'address' | 'namespace' | 'embedded'>,
   cause: unknown,
 ): LonghaulError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new LonghaulError(
     'temporal-unreachable',
     `Temporal at ${address} (namespace ${namespace}) cannot be used: ${reason}`,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../domain/errors.js';
 import type { RunningChild } from './child.js';
 import { type ChildTrouble, LASTING_MS } from './service.js';
 
@@ -38,7 +39,7 @@ export class Keeper<T extends RunningChild> {
         return child;
       } catch (err) {
         if (n === tries || this.stopping.signal.aborted) throw err;
-        this.options.log(`${this.options.title} did not start: ${text(err)}`);
+        this.options.log(`${this.options.title} did not start: ${messageOf(err)}`);
         await this.pause();
       }
     }
@@ -86,8 +87,8 @@ export class Keeper<T extends RunningChild> {
       await this.pause();
       child = await this.start().catch((err) => {
         if (this.stopping.signal.aborted) return undefined;
-        this.options.log(`${this.options.title} did not start: ${text(err)}`);
-        this.down(text(err));
+        this.options.log(`${this.options.title} did not start: ${messageOf(err)}`);
+        this.down(messageOf(err));
         return undefined;
       });
     }
@@ -104,5 +105,3 @@ export class Keeper<T extends RunningChild> {
     this.delay = Math.min(Math.max(this.delay * 2, BACKOFF.first), BACKOFF.most);
   }
 }
-
-const text = (err: unknown): string => (err instanceof Error ? err.message : String(err));

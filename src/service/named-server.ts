@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { EMBEDDED_VARIABLE } from './service.js';
 
 /** Temporal's standard variables; any of them means that a person has named a server. */
@@ -47,7 +47,7 @@ export function loadSettings(env: NodeJS.ProcessEnv): ClientConnectConfig | unde
   try {
     config = loadClientConnectConfig({ overrideEnvVars: variables });
   } catch (err) {
-    throw badSettings(`Temporal's settings cannot be used: ${err instanceof Error ? err.message : String(err)}`);
+    throw badSettings(`Temporal's settings cannot be used: ${messageOf(err)}`);
   }
   const named = set.some(([name]) => STANDARD_VARIABLES.test(name));
   return named || config.connectionOptions.address !== undefined ? config : undefined;

@@ -4,7 +4,7 @@ import { findTemporal } from '../devserver/binary.js';
 import { type DevServer, startDevServer } from '../devserver/server.js';
 import { openUiGate, type UiGate } from '../devserver/ui-gate.js';
 import { UiPages } from '../devserver/ui-pages.js';
-import { LonghaulError } from '../domain/errors.js';
+import { LonghaulError, messageOf } from '../domain/errors.js';
 import { openJournal } from '../journal/open.js';
 import { type HomePaths, homePaths } from '../settings/paths.js';
 import type { RunningChild } from './child.js';
@@ -63,7 +63,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     await service.run();
   } catch (err) {
     if (!options.signal.aborted) {
-      service.log(`the service ends: ${err instanceof Error ? err.message : String(err)}`);
+      service.log(`the service ends: ${messageOf(err)}`);
       writeFailure(paths, err);
       throw err;
     }
@@ -79,7 +79,7 @@ function takeHome(paths: HomePaths): ReturnType<typeof acquireLock> {
     mkdirSync(paths.logs, { recursive: true, mode: 0o700 });
     return acquireLock(paths.serviceLock);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new LonghaulError('service-failed', `The service cannot write to ${paths.home}: ${why}.`, {
       kept: 'Tasks are unchanged; they go on when the service runs.',
       next: 'Check the free space and the permissions of LONGHAUL_HOME, then try again.',
@@ -89,7 +89,7 @@ function takeHome(paths: HomePaths): ReturnType<typeof acquireLock> {
 }
 
 function writeFailure(paths: HomePaths, err: unknown): void {
-  const message = err instanceof Error ? err.message : String(err);
+  const message = messageOf(err);
   const failure: ServiceFailure = LonghaulError.is(err)
     ? { at: Date.now(), slug: err.slug, message, kept: err.kept, next: err.next }
     : { at: Date.now(), slug: 'service-failed', message };

@@ -3,7 +3,7 @@ import { closeSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findTemporal } from '../devserver/binary.js';
-import { ERROR_SLUGS, type ErrorSlug, LonghaulError } from '../domain/errors.js';
+import { ERROR_SLUGS, type ErrorSlug, LonghaulError, messageOf } from '../domain/errors.js';
 import { withoutSecrets } from '../runner/environment.js';
 import { type HomePaths, homePaths } from '../settings/paths.js';
 import { named } from './differences.js';
@@ -149,7 +149,7 @@ function serviceLog(paths: HomePaths): number {
   try {
     return openLog(join(paths.logs, 'service.log'));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new LonghaulError('service-failed', `The service could not be started, its log cannot be written: ${why}.`, {
       kept: 'Tasks are unchanged; they go on when the service runs.',
       next: 'Check the free space and the permissions of LONGHAUL_HOME, then try again.',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { messageOf } from '../domain/errors.js';
 import { ToolError } from '../tools/tool.js';
 
 /** Largest file that tools read or edit, in bytes (the original's limit for read_file). */
@@ -88,9 +89,6 @@ export function fileProblem(err: unknown, display: string, done: string): ToolEr
     case 'EDQUOT':
       return new ToolError(`"${display}" could not be ${done}: no space left on the disk (${code}).`, false);
     default:
-      return new ToolError(
-        `"${display}" could not be ${done}: ${err instanceof Error ? err.message : String(err)}`,
-        false,
-      );
+      return new ToolError(`"${display}" could not be ${done}: ${messageOf(err)}`, false);
   }
 }

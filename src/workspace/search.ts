@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { messageOf } from '../domain/errors.js';
 import { ToolError } from '../tools/tool.js';
 import { TEMP_GLOB } from './atomic-write.js';
 import { readMatches, type SearchEvent } from './search-events.js';
@@ -82,7 +83,7 @@ async function ripgrep(): Promise<string> {
   try {
     return (await import('@vscode/ripgrep')).rgPath;
   } catch (err) {
-    throw new ToolError(`Searching is not possible here: ${err instanceof Error ? err.message : String(err)}`, false);
+    throw new ToolError(`Searching is not possible here: ${messageOf(err)}`, false);
   }
 }
 

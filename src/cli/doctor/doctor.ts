@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../domain/errors.js';
 import { blobsCheck } from './blobs.js';
 import { clockCheck } from './clock.js';
 import { diskCheck } from './disk.js';
@@ -67,7 +68,7 @@ async function within(look: Promise<Finding | undefined>, ms: number): Promise<F
   try {
     return await Promise.race([look, late]);
   } catch (err) {
-    const why = err instanceof Error ? err.message : String(err);
+    const why = messageOf(err);
     return bad(`could not be looked at: ${why}`, 'Correct what the text names, then try again.');
   } finally {
     done.abort();

@@ -1,3 +1,4 @@
+import { messageOf } from '../../domain/errors.js';
 import { versionOf } from './programs.js';
 import { bad, type Check, type Finding, ok } from './row.js';
 
@@ -10,7 +11,7 @@ export const ripgrepCheck: Check = {
       // loaded here only: the module throws on platforms for which it has no program
       return await ripgrepFinding((await import('@vscode/ripgrep')).rgPath, env);
     } catch (err) {
-      return bad(`not there: ${err instanceof Error ? err.message : String(err)}`, NEXT);
+      return bad(`not there: ${messageOf(err)}`, NEXT);
     }
   },
 };

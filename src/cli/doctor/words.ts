@@ -1,3 +1,5 @@
+import { messageOf } from '../../domain/errors.js';
+
 const UNITS = ['KB', 'MB', 'GB', 'TB'] as const;
 
 /** `512 bytes`, `1.4 MB`, `230 GB`. */
@@ -14,5 +16,5 @@ export function size(bytes: number): string {
 
 /** An error's text on one line. */
 export function reason(err: unknown): string {
-  return (err instanceof Error ? err.message : String(err)).replace(/\s+/g, ' ').trim();
+  return messageOf(err).replace(/\s+/g, ' ').trim();
 }
