@@ -33,7 +33,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     if (json) {
       printJson(io, {
         type: 'show',
-        ...taskJson(row, status),
+        ...taskJson({ ...row, status }),
         worker: isOpen(row.status) ? served : null,
         profile: row.profile,
         ui: ui ?? null,

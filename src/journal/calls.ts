@@ -5,7 +5,7 @@ import type { Context, Tx } from './context.js';
 import { lost } from './errors.js';
 import { type Journal, Superseded } from './journal.js';
 import { appendEvents } from './log.js';
-import { drop, dropEnded } from './partials.js';
+import { drop } from './partials.js';
 import type { NewResult, ToolResultRow } from './rows.js';
 import { outputStream } from './streams.js';
 import { checkRun } from './tasks.js';
@@ -70,14 +70,7 @@ export function callStore(ctx: Context) {
     async putResult(row, events) {
       const { stored, task } = await ctx.db.write((tx) => storeResult(tx, { row, events }));
       wrote(ctx.db.path);
-      if (task !== undefined) {
-        await drop(ctx, task, { stream: outputStream(row.call) });
-        await dropEnded(
-          ctx,
-          task,
-          events.map((one) => one.event),
-        );
-      }
+      if (task !== undefined) await drop(ctx, task, { stream: outputStream(row.call) });
       return stored;
     },
 

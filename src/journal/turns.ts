@@ -41,7 +41,9 @@ export function turnStore(ctx: Context) {
         return { claim: 'granted', attempt, head: row ? row.head : head };
       });
       wrote(ctx.db.path);
-      await dropBlocks(ctx, turn, claim.claim === 'granted' ? claim.attempt - 1 : claim.turn.attempt);
+      const over = claim.claim === 'granted' ? claim.attempt - 1 : claim.turn.attempt;
+      // before a first attempt nothing was streamed
+      if (over > 0) await dropBlocks(ctx, turn, over);
       return claim;
     },
 
