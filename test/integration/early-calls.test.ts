@@ -4,26 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_APPROVALS } from '../../src/domain/policy.js';
-import {
-  call,
-  cut,
-  type FakeModel,
-  finish,
-  type Responder,
-  type Step,
-  say,
-  stall,
-} from '../../src/fake-model/index.js';
+import { call, cut, type FakeModel, finish, type Step, say, stall } from '../../src/fake-model/index.js';
+import { answers, completed, play } from '../support/playing.js';
 import { resultsOf } from '../support/requests.js';
 import { isAsk, isClosed, startWorld, type TestWorker, until, type World } from '../support/world.js';
-
-const done: Step[] = [call('attempt_completion', { result: 'done' }), finish()];
-
-/** Plays this answer, then completes. */
-const answer =
-  (...steps: Step[]): Responder =>
-  ({ turn }) =>
-    turn === 0 ? steps : done;
 
 const read = (path: string) => call('read_file', { path });
 const write = (path: string, content: string) => call('write_to_file', { path, content });
@@ -40,26 +24,18 @@ describe('read-only calls at the beginning of an answer', () => {
   });
   afterAll(() => world.stop());
 
-  const run = async (responder: Responder, more: Parameters<World['start']>[1] = {}) => {
-    const model = await world.model({ responder });
-    return { model, ...(await world.start(model, more)) };
-  };
-  const completed = async ({ task, model }: { task: string; model: FakeModel }) => {
-    expect((await world.event(task, isClosed, 60_000)).outcome.outcome).toBe('completed');
-    expect(model.refused()).toEqual([]);
-    return (await world.events(task)).map(({ event }) => event);
-  };
   const activities = async (task: string) => {
     const { events } = await world.temporal.workflow.getHandle(task).fetchHistory();
     return (events ?? []).flatMap((one) => one.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
   };
 
   it('have no activity of their own; the first that changes something, and what follows it, have', async () => {
-    const task = await run(
-      answer(read('a'), read('gone'), call('list_files', { path: '.' }), write('b', 'new\n'), read('b'), finish()),
+    const task = await play(
+      world,
+      answers([read('a'), read('gone'), call('list_files', { path: '.' }), write('b', 'new\n'), read('b'), finish()]),
       { workspace: world.workspace({ a: 'one\n', b: 'old\n' }) },
     );
-    const events = await completed(task);
+    const events = await completed(world, task);
     expect((await activities(task.task)).filter((name) => name === 'runTool')).toHaveLength(2);
     const results = textsOf(task.model);
     expect(results).toHaveLength(5);
@@ -74,8 +50,10 @@ describe('read-only calls at the beginning of an answer', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom('read', 'write'), { minLength: 2, maxLength: 9 }), async (kinds) => {
         const steps = kinds.map((kind, at) => (kind === 'read' ? read('f') : write('f', `version ${at}\n`)));
-        const task = await run(answer(...steps, finish()), { workspace: world.workspace({ f: 'version none\n' }) });
-        await completed(task);
+        const task = await play(world, answers([...steps, finish()]), {
+          workspace: world.workspace({ f: 'version none\n' }),
+        });
+        await completed(world, task);
         let version = 'none';
         for (const [at, result] of textsOf(task.model).entries()) {
           if (kinds[at] === 'read') expect(result).toContain(`version ${version}`);
@@ -90,13 +68,13 @@ describe('read-only calls at the beginning of an answer', () => {
     const outside = join(mkdtempSync(join(tmpdir(), 'longhaul-outside-')), 'secret');
     writeFileSync(outside, 'canary\n');
     const policy = { yolo: false, approve: [...DEFAULT_APPROVALS] };
-    const task = await run(answer(read('a'), read(outside), read('a'), finish()), {
+    const task = await play(world, answers([read('a'), read(outside), read('a'), finish()]), {
       policy,
       workspace: world.workspace({ a: 'one\n' }),
     });
     const { ask } = await world.event(task.task, isAsk);
     await task.client.answer(task.task, { ask: ask.id, answer: 'no' });
-    await completed(task);
+    await completed(world, task);
     const results = textsOf(task.model);
     expect(results[0]).toContain('one');
     expect(results[1]).not.toContain('canary');
@@ -105,8 +83,10 @@ describe('read-only calls at the beginning of an answer', () => {
   });
 
   it('have run before the answer ends, and count when it is cut behind them', async () => {
-    const task = await run(answer(read('a'), say('and now'), cut()), { workspace: world.workspace({ a: 'one\n' }) });
-    const events = await completed(task);
+    const task = await play(world, answers([read('a'), say('and now'), cut()]), {
+      workspace: world.workspace({ a: 'one\n' }),
+    });
+    const events = await completed(world, task);
     expect(textsOf(task.model)[0]).toContain('one');
     const order = events.flatMap((one) => (one.type === 'say' ? [one.say] : []));
     expect(order.indexOf('tool_result')).toBeLessThan(order.indexOf('api_req_finished'));
@@ -115,7 +95,7 @@ describe('read-only calls at the beginning of an answer', () => {
   });
 
   it('are not run again when their worker is killed behind them', async () => {
-    const task = await run(answer(read('a'), say('and now'), stall()), {
+    const task = await play(world, answers([read('a'), say('and now'), stall()]), {
       workspace: world.workspace({ a: 'one\n' }),
     });
     await until(async () =>
@@ -123,7 +103,7 @@ describe('read-only calls at the beginning of an answer', () => {
     );
     await worker.kill9();
     worker = await world.worker();
-    const events = await completed(task);
+    const events = await completed(world, task);
     expect(textsOf(task.model)[0]).toContain('one');
     expect(
       events.filter((one) => one.type === 'say' && one.say === 'tool_result' && one.tool === 'read_file'),
@@ -133,27 +113,27 @@ describe('read-only calls at the beginning of an answer', () => {
   it('run before what follows them, also when their worker is shut down in between', async () => {
     const workspace = world.workspace({ slow: `${'abcdefghij'.repeat(20)}\n`.repeat(5000), f: 'old\n' });
     const slow = call('search_files', { path: 'slow', regex: '(?!c).*.*[x-z]' });
-    const task = await run(answer(slow, write('f', 'new\n'), say('and now'), stall()), { workspace });
+    const task = await play(world, answers([slow, write('f', 'new\n'), say('and now'), stall()]), { workspace });
     await until(async () =>
       (await world.events(task.task)).some(({ event }) => event.type === 'say' && event.say === 'tool'),
     );
     await worker.stop();
     worker = await world.worker();
-    const results = (await completed(task)).flatMap((one) => (one.type === 'say' && 'tool' in one ? [one] : []));
+    const results = (await completed(world, task)).flatMap((one) => (one.type === 'say' && 'tool' in one ? [one] : []));
     const ran = results.filter(({ say }) => say === 'tool_result').map(({ tool }) => tool);
     expect(ran).toEqual(['search_files', 'write_to_file']);
   });
 
   it('of which the last have gone well leave no mistakes, however many there are', async () => {
     const calls = [...Array<Step>(40).fill(read('gone')), ...Array<Step>(10).fill(read('a'))];
-    const task = await run(answer(...calls, write('b', 'new\n'), say('and now'), stall()), {
+    const task = await play(world, answers([...calls, write('b', 'new\n'), say('and now'), stall()]), {
       workspace: world.workspace({ a: 'one\n' }),
       policy: { yolo: false, approve: [...DEFAULT_APPROVALS] },
       maxConsecutiveMistakes: 3,
     });
     const { ask } = await world.event(task.task, isAsk);
     await task.client.answer(task.task, { ask: ask.id, answer: 'no' });
-    await completed(task);
+    await completed(world, task);
     expect(textsOf(task.model)).toHaveLength(51);
   });
 

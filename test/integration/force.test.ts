@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApprovalPolicy, DEFAULT_APPROVALS } from '../../src/domain/policy.js';
 import { call, finish, type Responder, say, stall } from '../../src/fake-model/index.js';
+import { play } from '../support/playing.js';
 import { isAsk, markedProcesses, startWorld, type TestWorker, until, type World, YOLO } from '../support/world.js';
 
 /** No process and no model connection is left after this long, ms. */
@@ -26,10 +27,7 @@ describe('abort --force', () => {
 
   const processes = (task: string) => markedProcesses(`LONGHAUL_TASK=${task}`);
   const streaming = (task: string) => until(async () => (await world.journal.readPartials(task, 0)).length > 0);
-  const begin = async (responder: Responder, policy: ApprovalPolicy = YOLO) => {
-    const model = await world.model({ responder });
-    return { model, ...(await world.start(model, { policy })) };
-  };
+  const begin = (responder: Responder, policy: ApprovalPolicy = YOLO) => play(world, responder, { policy });
   const force = (task: string) => world.cli(['abort', task, '--force', '--json']);
 
   /** Nothing lives, the log has ended, and nobody adds to it. */
