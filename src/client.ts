@@ -21,7 +21,7 @@ import { type Answer, MAX_INLINE_ANSWER } from './domain/asks.js';
 import { LonghaulError } from './domain/errors.js';
 import { DEFAULT_APPROVALS } from './domain/policy.js';
 import type { AnswerReply, SendReply } from './domain/replies.js';
-import type { TaskInput, TaskSettings } from './domain/task.js';
+import { DEFAULT_TASK_SETTINGS, type TaskInput, type TaskSettings } from './domain/task.js';
 import { oneLine } from './domain/text.js';
 import { type Journal, WorkspaceInUse } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
@@ -108,7 +108,8 @@ export class TaskClient extends TaskReader {
       profile,
       policy: request.policy ?? { yolo: false, approve: [...DEFAULT_APPROVALS] },
       limits: request.limits ?? {},
-      maxConsecutiveMistakes: request.maxConsecutiveMistakes ?? 3,
+      ...DEFAULT_TASK_SETTINGS,
+      ...(request.maxConsecutiveMistakes !== undefined && { maxConsecutiveMistakes: request.maxConsecutiveMistakes }),
     };
     const task = newTaskId();
     const queue = newTaskQueue(temporal.server, await this.journal.liveHosts(), this.env);

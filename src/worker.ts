@@ -178,8 +178,8 @@ function workOf(role: WorkerRole, activities: ReturnType<typeof createActivities
     case 'host':
       return { activities };
     case 'workflow': {
-      const { appendLog, listCalls, storeText, closeTask } = activities;
-      return { ...bundle, activities: { appendLog, listCalls, storeText, closeTask } };
+      const { appendLog, listCalls, findMessage, storeText, closeTask } = activities;
+      return { ...bundle, activities: { appendLog, listCalls, findMessage, storeText, closeTask } };
     }
   }
 }

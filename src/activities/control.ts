@@ -1,7 +1,10 @@
 import type { TextRef } from '../domain/blocks.js';
 import type { TaskEvent } from '../domain/events.js';
+import type { Head } from '../domain/ids.js';
 import type { TaskResult } from '../domain/outcomes.js';
+import type { RewindPlace } from '../domain/rewind.js';
 import type { CallPage, TaskRef } from '../domain/turn.js';
+import { placeOfMessage } from '../journal/rewind-place.js';
 import { endCommands } from '../runner/sweep.js';
 import { homePaths } from '../settings/paths.js';
 import { removeLeftTemp } from '../workspace/atomic-write.js';
@@ -32,6 +35,14 @@ export async function listCalls(
     return ran ? { block: call.block, ran } : call;
   });
   return firstPage(await Promise.all(known));
+}
+
+/** Where a rewind to that message leads: the n-th of the conversation, or the one with that id. */
+export async function findMessage(
+  input: TaskRef & { head: Head; message: string },
+  { journal }: ActivityDeps,
+): Promise<RewindPlace | { problem: string }> {
+  return placeOfMessage(journal, input.head, input.message);
 }
 
 export async function storeText(input: TaskRef & { text: string }, { journal }: ActivityDeps): Promise<TextRef> {

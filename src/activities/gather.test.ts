@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnswerBlock, Message } from '../domain/blocks.js';
 import { callKey, toolUseId } from '../domain/ids.js';
+import { DEFAULT_TASK_SETTINGS } from '../domain/task.js';
 import type { StreamInput, TurnEnd } from '../domain/turn.js';
 import { NO_USAGE } from '../domain/usage.js';
 import type { Journal } from '../journal/journal.js';
@@ -40,7 +41,7 @@ describe('gather', () => {
     head: null,
     messages: [],
     notices: [],
-    settings: { model: 'm', profile: 'p', policy: { yolo: true, approve: [] } },
+    settings: { ...DEFAULT_TASK_SETTINGS, model: 'm', profile: 'p', policy: { yolo: true, approve: [] } },
     ...more,
   });
 

@@ -1,6 +1,7 @@
 import type { Conversation, Message, MessageBlock, TextRef, ToolUseBlock } from '../domain/blocks.js';
 import { LonghaulError } from '../domain/errors.js';
 import { callKey, type Head, toolUseId } from '../domain/ids.js';
+import type { CarryOver } from '../domain/rewind.js';
 import { cut } from '../domain/text.js';
 import type { StreamInput, TurnEnd } from '../domain/turn.js';
 import { headAfter } from '../journal/conversations.js';
@@ -43,6 +44,7 @@ export async function gather(input: StreamInput, journal: Journal): Promise<Gath
 async function addedMessages(input: StreamInput, journal: Journal): Promise<Message[]> {
   const added: Message[] = [];
   const content: MessageBlock[] = [];
+  if (input.carryOver) content.push(...(await carriedOver(input.carryOver, journal)));
   if (input.previous) {
     const turn = await journal.getTurn(input.previous.turn);
     added.push({ role: 'assistant', content: answerOf(turn) });
@@ -54,6 +56,12 @@ async function addedMessages(input: StreamInput, journal: Journal): Promise<Mess
   }
   if (content.length === 0) content.push({ type: 'text', text: noticeText('go_on') });
   return [...added, { role: 'user', content }];
+}
+
+/** What is left of a message that a rewind has taken out of the conversation. */
+async function carriedOver({ message, blocks }: CarryOver, journal: Journal): Promise<MessageBlock[]> {
+  const { content } = await journal.getMessage(message);
+  return blocks === 'all' ? content : content.filter((block) => block.type === 'tool_result');
 }
 
 /** What a person said. A reference to nothing costs the words, not the task: anybody can send one. */

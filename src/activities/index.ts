@@ -1,7 +1,7 @@
 import { Secrets } from '../model/secrets.js';
 import { RunGate } from '../runs/enter.js';
 import { type ActivityDeps, activity } from './context.js';
-import { appendLog, closeTask, endProcesses, listCalls, storeText } from './control.js';
+import { appendLog, closeTask, endProcesses, findMessage, listCalls, storeText } from './control.js';
 import { prepareCall } from './prepare-call.js';
 import { runTool } from './run-tool.js';
 import { streamModel } from './stream-model.js';
@@ -17,6 +17,7 @@ export function createActivities(options: Omit<ActivityDeps, 'secrets' | 'runs'>
     endProcesses: activity(deps, endProcesses),
     appendLog: activity(deps, appendLog),
     listCalls: activity(deps, listCalls),
+    findMessage: activity(deps, findMessage),
     storeText: activity(deps, storeText),
     closeTask: activity(deps, closeTask),
   };

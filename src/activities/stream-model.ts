@@ -1,9 +1,11 @@
 import type { Conversation } from '../domain/blocks.js';
+import type { BudgetUse } from '../domain/budget.js';
 import type { AnswerCall } from '../domain/calls.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { ProviderFailure } from '../domain/failures.js';
 import type { StreamInput, StreamResult } from '../domain/turn.js';
 import { NO_USAGE } from '../domain/usage.js';
+import type { Journal } from '../journal/journal.js';
 import { Superseded } from '../journal/journal.js';
 import type { TurnRow } from '../journal/rows.js';
 import type { AnswerReader } from '../model/answer-reader.js';
@@ -38,7 +40,7 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   let request = requestOf(conversation);
   const profile = await profileOf(deps, input.settings.profile);
   await journal.setProfile(input.task, input.settings.profile);
-  if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, cost: 0 };
+  if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, used: await usedBy(journal, task) };
 
   const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };
   const claim = await journal.claimTurn(
@@ -66,13 +68,14 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const early = new EarlyCalls(input, deps, stop);
   if (claim.claim === 'closed') {
     await early.recall(claim.turn);
-    return answered(claim.turn, await early.finish(claim.turn));
+    return answered(claim.turn, await early.finish(claim.turn), await usedBy(journal, task));
   }
   // another execution may have claimed it in the meantime, with what it had found
   if (claim.head !== head) request = requestOf((await gather(input, journal)).conversation);
   const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
   const end = await stream(deps, attempt, profile, request, stop);
-  return 'failure' in end ? { status: 'failed', ...end } : answered(end, await early.finish(end));
+  if ('failure' in end) return { status: 'failed', ...end, used: await usedBy(journal, task) };
+  return answered(end, await early.finish(end), await usedBy(journal, task));
 }
 
 async function stream(
@@ -81,7 +84,7 @@ async function stream(
   profile: Profile,
   request: ModelRequest,
   { signal, kind }: Stop,
-): Promise<TurnRow | Omit<Extract<StreamResult, { status: 'failed' }>, 'status'>> {
+): Promise<TurnRow | Omit<Extract<StreamResult, { status: 'failed' }>, 'status' | 'used'>> {
   const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([signal, attempt.lost]));
   try {
     await readAnswer(attempt, requestEvents(profile, request, watchdog));
@@ -97,8 +100,8 @@ async function stream(
     const found = failureOf(err);
     const failure = { ...found, message: deps.secrets.hide(found.message) };
     if (attempt.committed) return await attempt.interrupt(INTERRUPTED_BY_ERROR);
-    const { cost } = await attempt.retract(failure.message);
-    return { attempt: attempt.number, failure, cost };
+    await attempt.retract(failure.message);
+    return { attempt: attempt.number, failure };
   } finally {
     watchdog.stop();
     attempt.stop();
@@ -117,7 +120,7 @@ async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<Ans
   throw new RequestFailed({ class: 'cut', message: 'The stream ended before the answer was complete.' });
 }
 
-function answered(turn: TurnRow, answerCalls: readonly AnswerCall[]): StreamResult {
+function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: BudgetUse): StreamResult {
   const { calls } = firstPage(answerCalls);
   return {
     status: 'answered',
@@ -127,8 +130,14 @@ function answered(turn: TurnRow, answerCalls: readonly AnswerCall[]): StreamResu
     calls,
     callCount: turn.calls.length,
     hasText: turn.blocks.some((block) => block.type === 'text'),
-    cost: turn.cost,
+    used,
   };
+}
+
+async function usedBy(journal: Journal, task: string): Promise<BudgetUse> {
+  const { usage, cost } = await journal.totals(task);
+  const tokens = usage.inputTokens + usage.outputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
+  return { turns: 0, tokens, cost };
 }
 
 async function profileOf(deps: ActivityDeps, name: string): Promise<Profile | ProviderFailure> {

@@ -107,6 +107,8 @@ export function defaultAnswer(ask: Ask): Answer | undefined {
     case 'command':
     case 'mistake_limit_reached':
     case 'api_req_failed':
+    case 'budget_limit_reached':
+    case 'plan_mode_respond':
       return { ask: ask.id, answer: ask.default ?? 'no', by: 'default' };
   }
 }
@@ -119,6 +121,10 @@ export function choicesOf(ask: Ask): string {
     case 'tool':
     case 'command':
       return 'y = do it, n = do not, or type what to do instead';
+    case 'plan_mode_respond':
+      return 'y = carry it out, or type what to change';
+    case 'budget_limit_reached':
+      return 'y = go on to the limit, n = end the task, or type words for the model';
     case 'mistake_limit_reached':
       return 'y = go on, n = end the task, or type guidance';
     case 'api_req_failed':

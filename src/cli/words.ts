@@ -63,6 +63,7 @@ export function statusStyle(status: TaskStatus): Style {
       return 'cyan';
     case 'waiting':
     case 'parked':
+    case 'paused':
     case 'aborting':
     case 'no_worker':
       return 'yellow';

@@ -65,6 +65,18 @@ async function refusal(
       });
     case 'TaskClosing':
       return new LonghaulError('task-closing', message, { next: 'Send it again: it takes the task up anew.', cause });
+    case 'WrongState':
+      return new LonghaulError('task-state', message, {
+        kept: 'The task is as it was.',
+        next: `See \`longhaul show ${task}\`.`,
+        cause,
+      });
+    case 'BadArgument':
+      return new LonghaulError('bad-answer', message, {
+        kept: 'The task is as it was.',
+        next: 'See docs/cli.md.',
+        cause,
+      });
     case 'BadMessage':
       return new LonghaulError('bad-answer', message, { next: 'Use `longhaul send` or `longhaul answer`.', cause });
   }

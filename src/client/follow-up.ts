@@ -1,6 +1,6 @@
 import type { BlobRef } from '../domain/blocks.js';
 import { LonghaulError } from '../domain/errors.js';
-import { isOpen } from '../domain/outcomes.js';
+import { isOpen, type Outcome } from '../domain/outcomes.js';
 import type { CarriedState, TaskInput } from '../domain/task.js';
 import type { Journal } from '../journal/journal.js';
 import type { TaskRow } from '../journal/rows.js';
@@ -34,8 +34,7 @@ export function followUpInput(row: TaskRow & { carried: string }, message: BlobR
     startedAt: now,
     mistakes: 0,
     messages: [...state.messages, { as: 'user_message', text: message }],
-    notices: [...state.notices, 'follow_up'],
-    followUp: true,
+    resumed: { endedAt: row.since, after: isOpen(row.status) ? 'lost' : (row.status as Outcome['outcome']) },
   };
   return { ...input, state: next };
 }

@@ -1,7 +1,7 @@
 import type { Ask } from '../domain/asks.js';
+import type { TaskLimits } from '../domain/budget.js';
 import type { Outcome, TaskStatus, Totals } from '../domain/outcomes.js';
 import type { ApprovalPolicy } from '../domain/policy.js';
-import type { TaskLimits } from '../domain/task.js';
 import type { Usage } from '../domain/usage.js';
 
 /** What a task is started with. */

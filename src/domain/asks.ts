@@ -1,8 +1,31 @@
+import type { AttachmentsRef } from './attachments.js';
 import { readBlobRef, type TextRef } from './blocks.js';
 import { utf8Bytes } from './text.js';
 
 /** Kinds of question, with the names of the original's `ask` entries. */
-export type AskKind = 'followup' | 'tool' | 'command' | 'mistake_limit_reached' | 'api_req_failed';
+export const ASK_KINDS = [
+  'followup',
+  'plan_mode_respond',
+  'tool',
+  'command',
+  'mistake_limit_reached',
+  'api_req_failed',
+  'budget_limit_reached',
+] as const;
+export type AskKind = (typeof ASK_KINDS)[number];
+
+/** What becomes of an ask that nobody answers. */
+export interface AskPolicy {
+  /** ms from its opening until `default` is taken; absent: it waits for ever. */
+  deadlineMs?: number;
+  /** Default `no`. */
+  default?: 'yes' | 'no';
+  /** ms from its opening, and from each reminder, to the next one; absent: none. */
+  remindMs?: number;
+}
+
+/** By kind; `all` holds for the kinds that have none of their own. */
+export type AskPolicies = { [kind in AskKind | 'all']?: AskPolicy };
 
 /** An open question to a person. Lives in workflow state until it is answered or its deadline passes. */
 export interface Ask {
@@ -21,6 +44,8 @@ export interface Ask {
   /** ms since the epoch; at that time `default` is taken */
   deadline?: number;
   default?: 'yes' | 'no';
+  /** ms between reminders */
+  remindMs?: number;
 }
 
 /** What an answer says. Text typed with any button is used. */
@@ -30,13 +55,22 @@ export interface Answer {
   text?: string;
   /** Text over 4 KB is put into the journal by the client. */
   textRef?: { blob: string; bytes: number };
+  /** Images and files, put into the journal by the client. */
+  attachments?: AttachmentsRef;
   /** Makes a repeated delivery harmless, also across continue-as-new. */
   clientId?: string;
   /** Provider profile to use from now on; only read by `api_req_failed`. */
   profile?: string;
   /** Who decided: a person unless it says otherwise. */
   by?: 'person' | 'default';
+  /** Name of the person, as the client knows it; at most 100 characters. */
+  who?: string;
+  /** Where it was given; absent: straight from Temporal. */
+  from?: AnswerSource;
 }
+
+export const ANSWER_SOURCES = ['cli', 'library', 'web'] as const;
+export type AnswerSource = (typeof ANSWER_SOURCES)[number];
 
 /** An answer that could not be taken. `reason` is stable, `message` is for people. */
 export interface Refusal {
@@ -48,7 +82,12 @@ export interface Refusal {
 export const MAX_INLINE_ANSWER = 4096;
 
 /** Kinds that a bare answer may settle when they are the only open ask: none of them lets an effect happen. */
-const ANSWERED_WITHOUT_ID: readonly AskKind[] = ['followup', 'mistake_limit_reached', 'api_req_failed'];
+const ANSWERED_WITHOUT_ID: readonly AskKind[] = [
+  'followup',
+  'plan_mode_respond',
+  'mistake_limit_reached',
+  'api_req_failed',
+];
 
 /**
  * Reads what a person sent: an object, or a bare string (`"yes"`, `"no"`, or the text of a message).

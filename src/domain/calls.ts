@@ -1,5 +1,6 @@
 import type { CallProblem, TextRef } from './blocks.js';
 import type { CallKey } from './ids.js';
+import type { Todo } from './todo.js';
 
 /** What a crash means for a tool (docs/tools.md). */
 export type EffectClass = 'pure' | 'checkable' | 'attachable' | 'opaque' | 'control';
@@ -14,7 +15,9 @@ export type ApprovalNeed =
 /** What a control tool asks the workflow to do. Long texts are references. */
 export type ControlRequest =
   | { do: 'ask'; question: TextRef; options: string[] }
-  | { do: 'complete'; result: TextRef; command?: true };
+  | { do: 'complete'; result: TextRef; command?: true }
+  | { do: 'plan_respond'; response: TextRef; options: string[]; explore: boolean }
+  | { do: 'act_respond'; response: TextRef };
 
 /**
  * A complete call as the workflow sees it: what it decides on, and nothing it does not. The arguments stay in the
@@ -28,6 +31,10 @@ export interface PreparedCall {
   approval: ApprovalNeed;
   /** One line for people, such as `read_file src/a.ts`; at most 120 characters. */
   summary: string;
+  /** Hash of tool and arguments without `task_progress`; the same for the same call, as loop detection needs it. */
+  sig?: string;
+  /** The todo list that came with it. */
+  todo?: Todo;
   /** The call is answered with an error and never runs. */
   problem?: CallProblem['kind'];
   control?: ControlRequest;
@@ -51,6 +58,8 @@ export interface ToolRun {
 export interface RanCall {
   block: number;
   ran: ToolRun;
+  sig?: string;
+  todo?: Todo;
 }
 
 /** A call of an answer, in the workflow's hands. */

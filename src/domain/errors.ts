@@ -34,6 +34,7 @@ export const ERROR_SLUGS = [
   'task-closed',
   'task-closing',
   'task-not-found',
+  'task-state',
   'temporal-binary',
   'temporal-unreachable',
   'workspace-in-use',

@@ -1,8 +1,11 @@
-import type { Answer, Ask } from './asks.js';
+import type { Answer, AnswerSource, Ask } from './asks.js';
+import type { Attachment, AttachmentsRef } from './attachments.js';
 import type { TextRef } from './blocks.js';
+import type { TaskLimits } from './budget.js';
 import type { CallStatus } from './calls.js';
 import type { FailureClass } from './failures.js';
-import type { CallKey, TurnKey } from './ids.js';
+import type { CallKey, Head, TurnKey } from './ids.js';
+import type { Mode } from './modes.js';
 import type { Outcome, TaskStatus, Totals } from './outcomes.js';
 import type { Usage } from './usage.js';
 
@@ -10,11 +13,23 @@ import type { Usage } from './usage.js';
  * The task log: what people see of a task, append-only, ordered by `seq`. `say` and `ask` are the only two ways out
  * of a task; the other types tell how to read them. Kind names are the original's.
  */
-export type TaskEvent = SayEvent | AskEvent | AskClosedEvent | RetractEvent | StatusEvent | ClosedEvent;
+export type TaskEvent =
+  | SayEvent
+  | AskEvent
+  | AskReminderEvent
+  | AskClosedEvent
+  | RetractEvent
+  | RewoundEvent
+  | StatusEvent
+  | ModeEvent
+  | LimitsEvent
+  | ClosedEvent;
 
 export type SayEvent = { type: 'say' } & (
-  | { say: 'task'; text: string; workspace: string; model: string }
-  | { say: 'user_feedback'; text: string }
+  | { say: 'task'; text: string; workspace: string; model: string; attachments?: Attachment[] }
+  | { say: 'user_feedback'; text: string; attachments?: Attachment[] }
+  /** The todo list, whenever it was given anew. */
+  | { say: 'task_progress'; text: string; done: number; total: number }
   /** The final text of a block; it replaces the block's partials. */
   | { say: 'text' | 'reasoning'; turn: TurnKey; attempt: number; block: number; text: string }
   | { say: 'api_req_started'; turn: TurnKey; attempt: number; number: number; model: string }
@@ -77,6 +92,40 @@ export interface AskClosedEvent {
   by: 'person' | 'default' | 'cancelled';
   answer: Answer['answer'];
   text?: string;
+  attached?: AttachmentsRef;
+  who?: string;
+  /** Absent: straight from Temporal. */
+  from?: AnswerSource;
+}
+
+/** An ask is still open. */
+export interface AskReminderEvent {
+  type: 'ask_reminder';
+  ask: string;
+  /** 1 for the first */
+  count: number;
+}
+
+/** A person has taken the conversation back to an earlier message; the log stays, what is void of it is said here. */
+export interface RewoundEvent {
+  type: 'rewound';
+  /** The message that is the last one now. */
+  head: Head;
+  /** Messages that are left, and that were taken back. */
+  kept: number;
+  dropped: number;
+}
+
+/** From the next turn on. */
+export interface ModeEvent {
+  type: 'mode';
+  mode: Mode;
+}
+
+/** The limits in force from now on. */
+export interface LimitsEvent {
+  type: 'limits';
+  limits: TaskLimits;
 }
 
 /** Everything shown of this attempt is void: its final blocks, its partials. */

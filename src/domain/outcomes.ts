@@ -52,13 +52,22 @@ export function exitCodeOf(outcome: RunOutcome): number {
 }
 
 /** Status that people see: in lists, in the search attribute `LonghaulStatus`, in the task log. */
-export type TaskStatus = 'starting' | 'running' | 'waiting' | 'parked' | 'aborting' | 'no_worker' | Outcome['outcome'];
+export type TaskStatus =
+  | 'starting'
+  | 'running'
+  | 'waiting'
+  | 'parked'
+  | 'paused'
+  | 'aborting'
+  | 'no_worker'
+  | Outcome['outcome'];
 
 export const OPEN_STATUSES: readonly TaskStatus[] = [
   'starting',
   'running',
   'waiting',
   'parked',
+  'paused',
   'aborting',
   'no_worker',
 ];

@@ -1,4 +1,6 @@
 import type { Ask } from './asks.js';
+import type { TaskLimits } from './budget.js';
+import type { Mode } from './modes.js';
 import type { TaskStatus } from './outcomes.js';
 
 /** What the updates and the query of a task reply with. */
@@ -18,10 +20,38 @@ export interface StatusReply {
   turns: number;
   /** USD */
   cost: number;
+  tokens: number;
   asks: Ask[];
   queued: number;
+  mode: Mode;
+  limits: TaskLimits;
+  /** ms since the epoch; null when the task is not paused */
+  pausedAt: number | null;
+  /** ms since the epoch; null when it is not parked */
+  parkedUntil: number | null;
+}
+
+export interface ModeReply {
+  mode: Mode;
+  /** It was in that mode before. */
+  unchanged: boolean;
+}
+
+export interface LimitsReply {
+  limits: TaskLimits;
+}
+
+export interface PauseReply {
+  /** It was so before. */
+  unchanged: boolean;
+}
+
+export interface RewindReply {
+  /** Messages that are left, and that were taken back. */
+  kept: number;
+  dropped: number;
 }
 
 /** Types of the failures that an update is refused with. */
-export const REFUSALS = ['AskRefused', 'TaskClosing', 'TaskBusy', 'BadMessage'] as const;
+export const REFUSALS = ['AskRefused', 'TaskClosing', 'TaskBusy', 'BadMessage', 'BadArgument', 'WrongState'] as const;
 export type RefusalType = (typeof REFUSALS)[number];

@@ -1,23 +1,52 @@
+import type { AskPolicies } from './asks.js';
+import type { AttachmentsRef } from './attachments.js';
 import type { BlobRef } from './blocks.js';
+import type { BudgetUse, TaskLimits } from './budget.js';
 import type { Head, TaskId, TurnKey } from './ids.js';
+import type { Mode } from './modes.js';
+import type { Outcome } from './outcomes.js';
 import type { ApprovalPolicy } from './policy.js';
+import type { CarryOver } from './rewind.js';
+import type { Todo } from './todo.js';
 import type { JournalId, Notice, StopReason, TurnEnd, UserMessage, Verdict } from './turn.js';
-
-/** Limits of a task; absent means none. */
-export interface TaskLimits {
-  maxTurns?: number;
-  /** ms of wall time, waiting for people included */
-  maxTimeMs?: number;
-}
 
 /** Settings fixed when a task starts. */
 export interface TaskSettings {
   model: string;
+  /** Model of plan mode; absent: the same. */
+  planModel?: string;
   profile: string;
   policy: ApprovalPolicy;
   limits: TaskLimits;
   /** Consecutive mistakes before the mistake limit (the original's `maxConsecutiveMistakes`: 3). */
   maxConsecutiveMistakes: number;
+  /** The mode a task starts in. */
+  mode: Mode;
+  /** In plan mode no tool that edits is run. */
+  strictPlanMode: boolean;
+  /** How tools are called: `auto` is by what the model can. */
+  toolProtocol: ToolProtocol | 'auto';
+  focusChain: FocusChainSettings;
+  asks: AskPolicies;
+}
+
+/** Where nothing else is said; also for tasks of an earlier version, which have not set all of them. */
+export const DEFAULT_TASK_SETTINGS = {
+  maxConsecutiveMistakes: 3,
+  mode: 'act',
+  strictPlanMode: true,
+  toolProtocol: 'auto',
+  focusChain: { enabled: true, remindEvery: 6 },
+  asks: {},
+} as const satisfies Partial<TaskSettings>;
+
+/** `native`: the API's own tool calls; `text`: tags in the answer's text, for models that have no others. */
+export type ToolProtocol = 'native' | 'text';
+
+/** The todo list: whether the model is asked to keep one, and after how many requests without an update it is reminded. */
+export interface FocusChainSettings {
+  enabled: boolean;
+  remindEvery: number;
 }
 
 /** Argument of `taskWorkflow`. */
@@ -30,6 +59,8 @@ export interface TaskInput {
   /** Task queue of the host that owns the workspace; absent when it is the workflow's own. */
   hostQueue?: string;
   prompt: BlobRef;
+  /** Images and files that came with the prompt. */
+  attachments?: AttachmentsRef;
   settings: TaskSettings;
   /** Present in every run but a task's first. */
   state?: CarriedState;
@@ -57,15 +88,46 @@ export interface CarriedState {
   profile: string;
   /** Ids of asks settled lately, to tell a second answer from a wrong one. */
   settledAsks: string[];
-  /** USD, all attempts */
-  cost: number;
+  /** Of the task tree, as the last request found it. */
+  used: BudgetUse;
+  mode: Mode;
+  /** The limits in force: absolute, so that what was used before counts. */
+  limits: TaskLimits;
+  /** The soft limit has been asked about. */
+  softAsked?: true;
+  /** Hashes of the calls made lately, oldest first, joined without a separator: what loop detection looks at. */
+  recentCalls: string;
+  /** A loop has gone on for too long: the next turn asks, whatever succeeds in between. */
+  looping?: true;
+  /** Answers in a row that were cut by `max_tokens` inside a call. */
+  truncations: number;
+  /** The todo list, and how many requests there were since it was last given. */
+  todo?: Todo;
+  requestsSinceTodo: number;
+  /** The last answer's only act was `act_mode_respond`. */
+  lastActRespond?: true;
+  /** Set while a person keeps the task from going on; ms since the epoch. */
+  pausedAt?: number;
+  /** Pauses that are over, ms in all: the limit on wall time does not count them. */
+  pausedMs: number;
+  /** What the next request begins its new message with, after a rewind. */
+  carryOver?: CarryOver;
   /** Set by the client that takes a closed task up again. */
-  followUp?: true;
+  resumed?: Resumed;
+}
+
+/** What a task that is taken up again is told of its interruption. */
+export interface Resumed {
+  /** When it had ended, ms since the epoch. */
+  endedAt: number;
+  /** The outcome it had ended with; `lost` when nothing had written its end. */
+  after: Outcome['outcome'] | 'lost';
 }
 
 /** A turn whose answer is closed: what is left is to run its calls from `nextBlock` on. */
 export interface TurnInProgress {
   turn: TurnKey;
+  mode: Mode;
   stop: StopReason;
   callCount: number;
   hasText: boolean;

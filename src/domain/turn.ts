@@ -1,8 +1,14 @@
+import type { AttachmentsRef } from './attachments.js';
 import type { TextRef } from './blocks.js';
+import type { BudgetCaps, BudgetSpent, BudgetUse } from './budget.js';
 import type { AnswerCall, CallStatus, PreparedCall, RanCall } from './calls.js';
 import type { ProviderFailure } from './failures.js';
 import type { CallKey, Head, TaskId, TurnKey } from './ids.js';
+import type { Mode } from './modes.js';
 import type { ApprovalPolicy } from './policy.js';
+import type { CarryOver } from './rewind.js';
+import type { FocusChainSettings, Resumed, ToolProtocol } from './task.js';
+import type { Todo } from './todo.js';
 
 /** Which journal a task's references point into. A mismatch means that calls in flight are unknown. */
 export interface JournalId {
@@ -26,10 +32,27 @@ export interface TurnSettings {
   /** Name of the provider profile; never the key itself. */
   profile: string;
   policy: ApprovalPolicy;
+  mode: Mode;
+  strictPlanMode: boolean;
+  toolProtocol: ToolProtocol | 'auto';
+  focusChain: FocusChainSettings;
 }
 
-/** Fixed notices to the model; their wording is in prompts/. */
-export type Notice = 'no_tool_used' | 'empty_answer' | 'cut_by_max_tokens' | 'go_on' | 'follow_up';
+/** Notices to the model; their wording is in prompts/. */
+export type Notice =
+  | 'no_tool_used'
+  | 'empty_answer'
+  | 'cut_by_max_tokens'
+  | 'go_on'
+  /** The same calls come again and again. */
+  | 'loop'
+  | 'plan_mode'
+  | 'act_mode'
+  /** A person has taken the conversation back to here. */
+  | 'rewound'
+  /** No todo list yet, or none for so many requests. */
+  | { notice: 'todo'; requests: number; todo?: Todo }
+  | { notice: 'resumed'; agoMs: number; after: Resumed['after']; mode: Mode; withText: boolean };
 
 /**
  * How a call ended that no tool activity answered: its result is made from this. Calls with neither a stored result
@@ -40,11 +63,27 @@ export interface Verdict {
   status: CallStatus;
   /** What the person said with it, or the answer to the control tool. */
   text?: TextRef;
+  /** The wrapper of `text`; default `feedback`. */
+  as?: 'answer' | 'user_message' | 'feedback';
+  attachments?: AttachmentsRef;
   /** Instead of a text: a fixed one, whose wording is in prompts/. */
   note?: VerdictNote;
 }
 
-export type VerdictNote = 'nobody_answers' | 'result_taken';
+export type VerdictNote =
+  | 'nobody_answers'
+  | 'result_taken'
+  /** plan_mode_respond with `needs_more_exploration`. */
+  | 'explore_on'
+  /** plan_mode_respond where nobody answers: the plan is to be carried out. */
+  | 'carry_out'
+  /** The person has switched to act mode. */
+  | 'switched_to_act'
+  /** act_mode_respond was taken. */
+  | 'go_on'
+  | 'only_in_act_mode'
+  /** act_mode_respond twice in a row. */
+  | 'do_real_work';
 
 /** What a finished turn leaves for the next request to add to the conversation. */
 export interface TurnEnd {
@@ -57,6 +96,7 @@ export interface TurnEnd {
 export interface UserMessage {
   as: 'task' | 'user_message' | 'feedback';
   text: TextRef;
+  attachments?: AttachmentsRef;
 }
 
 export interface StreamInput extends TaskRef {
@@ -64,10 +104,15 @@ export interface StreamInput extends TaskRef {
   /** Number of the turn in the task, from 1. */
   number: number;
   head: Head;
+  carryOver?: CarryOver;
   previous?: TurnEnd;
   messages: UserMessage[];
   notices: Notice[];
   settings: TurnSettings;
+  /** Root of the task tree, whose ledger pays; absent: the task itself. */
+  root?: TaskId;
+  /** Held against the ledger by the claim; absent: no limit. */
+  caps?: BudgetCaps;
 }
 
 export type StopReason =
@@ -91,10 +136,13 @@ export type StreamResult =
       callCount: number;
       /** The answer holds text that is not blank. */
       hasText: boolean;
-      /** USD, this attempt */
-      cost: number;
+      /** The provider's id of an answer without any content. */
+      requestId?: string;
+      used: BudgetUse;
     }
-  | { status: 'failed'; attempt: number; failure: ProviderFailure; cost: number };
+  | { status: 'failed'; attempt: number; failure: ProviderFailure; used: BudgetUse }
+  /** Nothing was asked: the budget does not pay for it. */
+  | { status: 'spent'; spent: BudgetSpent; used: BudgetUse };
 
 /** Signal from a streaming answer: this call is complete and committed, start it. */
 export interface CallReady {

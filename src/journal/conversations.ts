@@ -1,5 +1,7 @@
 import type { Message } from '../domain/blocks.js';
 import type { Head } from '../domain/ids.js';
+import type { ListedMessage } from '../domain/rewind.js';
+import { oneLine } from '../domain/text.js';
 import type { Context, Tx } from './context.js';
 import { lost } from './errors.js';
 import type { Journal } from './journal.js';
@@ -44,12 +46,39 @@ export function conversationStore(ctx: Context) {
       const { sized, skipped } = known ?? (await ctx.db.read((tx) => beginning(tx, head, before)));
       return recent.keep(next, head, { sized: [...sized, ...newestFirst.reverse()], skipped }, limit);
     },
-  } satisfies Pick<Journal, 'appendMessages' | 'readConversation'>;
+
+    async listMessages(head) {
+      const newestFirst: ListedMessage[] = [];
+      for (let next = head; next !== null; ) {
+        const id: string = next;
+        const page = await ctx.db.read((tx) => readPage(tx, id, PAGE_MESSAGES));
+        if (page.length === 0) throw lost(`message ${id}`);
+        for (const { id, json, parent } of page) {
+          newestFirst.push(listed(id, parent, JSON.parse(json)));
+          next = parent;
+        }
+        await new Promise(setImmediate);
+      }
+      return newestFirst.reverse();
+    },
+
+    async getMessage(id) {
+      const [row] = await ctx.db.read((tx) => readPage(tx, id, 1));
+      if (!row) throw lost(`message ${id}`);
+      return JSON.parse(row.json);
+    },
+  } satisfies Pick<Journal, 'appendMessages' | 'readConversation' | 'listMessages' | 'getMessage'>;
 }
 
 /** The head of the conversation that `messages` make after `parent`. */
 export function headAfter(parent: Head, messages: readonly Message[]): Head {
   return messages.reduce<Head>(messageId, parent);
+}
+
+function listed(id: string, parent: Head, { role, content }: Message): ListedMessage {
+  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const calls = content.filter((block) => block.type === 'tool_use').length;
+  return { id, parent, role, excerpt: oneLine(texts.join(' '), 200), calls };
 }
 
 function messageId(parent: Head, { role, content }: Message): string {
@@ -121,7 +150,7 @@ function readPage(tx: Tx, id: string, size: number) {
         ),
     )
     .selectFrom('chain')
-    .select(['parent', 'json', 'total'])
+    .select(['id', 'parent', 'json', 'total'])
     .orderBy('total', 'desc')
     .execute();
 }

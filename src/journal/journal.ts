@@ -3,6 +3,7 @@ import type { Partial, StoredEvent } from '../domain/events.js';
 import type { CallKey, Head, TaskId, TurnKey } from '../domain/ids.js';
 import type { Outcome, TaskStatus } from '../domain/outcomes.js';
 import type { WorkerRole } from '../domain/queues.js';
+import type { ListedMessage } from '../domain/rewind.js';
 import type { JournalId, StopReason } from '../domain/turn.js';
 import type { Usage } from '../domain/usage.js';
 import type {
@@ -124,6 +125,11 @@ export interface Journal {
    * least so many characters of them and two. @throws LonghaulError `journal-lost` for an unknown head
    */
   readConversation(head: Head, limit?: number): Promise<Conversation>;
+
+  /** All messages of a conversation, oldest first. @throws LonghaulError `journal-lost` for an unknown head */
+  listMessages(head: Head): Promise<ListedMessage[]>;
+  /** One message. @throws LonghaulError `journal-lost` */
+  getMessage(id: string): Promise<Message>;
 
   /**
    * Claims the next attempt of a turn, in one transaction: an older attempt that is still open is retracted (its final

@@ -12,6 +12,7 @@ export const INTERRUPTED = '[Response interrupted by user feedback]';
 export const INTERRUPTED_BY_ERROR = '[Response interrupted by API Error]';
 
 export function noticeText(notice: Notice): string {
+  if (typeof notice === 'object') return noticeWithFacts(notice);
   switch (notice) {
     case 'no_tool_used':
       return 'Your last answer called no tool. Go on with the next call; if the task is done, call attempt_completion.';
@@ -21,7 +22,24 @@ export function noticeText(notice: Notice): string {
       return 'Your last answer was cut because it was too long. Go on in smaller pieces: shorter texts, and large files in several edits.';
     case 'go_on':
       return 'Go on.';
-    case 'follow_up':
+    case 'loop':
+      return 'The same calls come again and again without progress. Change the tool or its arguments, or find out first why it does not work.';
+    case 'plan_mode':
+      return 'The task is in plan mode: gather information and agree on a plan with the person through plan_mode_respond; change nothing. Only the person can switch to act mode.';
+    case 'act_mode':
+      return 'The task is in act mode: carry out the work.';
+    case 'rewound':
+      return 'The person has taken the conversation back to here. Files and finished commands are as later turns left them; read again what you need.';
+  }
+}
+
+function noticeWithFacts(notice: Extract<Notice, object>): string {
+  switch (notice.notice) {
+    case 'todo':
+      return notice.todo
+        ? `The todo list has not been given for ${notice.requests} requests; give it with task_progress, as it is now.`
+        : 'There is no todo list yet; give one with task_progress.';
+    case 'resumed':
       return 'The task had ended; the person has taken it up again. The workspace may have changed since.';
   }
 }
@@ -53,6 +71,18 @@ export function noteText(note: VerdictNote): string {
       return 'Nobody answers questions in this task: decide yourself, and say in the result what you decided.';
     case 'result_taken':
       return 'The result was taken.';
+    case 'explore_on':
+      return 'Go on exploring, and show the plan when it is ready.';
+    case 'carry_out':
+      return 'Nobody answers questions in this task: the task is in act mode now, carry out the plan.';
+    case 'switched_to_act':
+      return 'The person has switched to act mode: carry out the plan.';
+    case 'go_on':
+      return 'Go on.';
+    case 'only_in_act_mode':
+      return 'act_mode_respond is for act mode; in plan mode use plan_mode_respond.';
+    case 'do_real_work':
+      return 'You have just said how you go on: now make the next call that does it.';
   }
 }
 

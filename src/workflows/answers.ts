@@ -1,13 +1,17 @@
 import type { Answer } from '../domain/asks.js';
+import type { AttachmentsRef } from '../domain/attachments.js';
 import { INLINE_TEXT_BYTES, type TextRef } from '../domain/blocks.js';
 import { control } from './activities.js';
 import type { Task } from './state.js';
 
-/** What a person typed with an answer, by reference unless it is short; undefined when they typed nothing. */
-export async function toRef(task: Task, answer: Answer): Promise<TextRef | undefined> {
-  if (answer.textRef !== undefined) return answer.textRef;
-  if (answer.text === undefined) return undefined;
-  return shortened(task, { text: answer.text });
+/** What a person said with an answer, by reference unless it is short; undefined when they said nothing. */
+export async function said(
+  task: Task,
+  { text, textRef, attachments }: Answer,
+): Promise<{ text: TextRef; attachments?: AttachmentsRef } | undefined> {
+  if (text === undefined && textRef === undefined && attachments === undefined) return undefined;
+  const words = textRef ?? (await shortened(task, { text: text ?? '' }));
+  return { text: words, ...(attachments === undefined ? {} : { attachments }) };
 }
 
 /** Moves a longer text into the journal. */

@@ -11,7 +11,10 @@ import type { OpenAsk, Task } from './state.js';
 const MAX_QUESTION = 300;
 
 export type NewAsk = Pick<Ask, 'kind' | 'question'> &
-  Partial<Pick<Ask, 'options' | 'detail' | 'call' | 'deadline' | 'default'>>;
+  Partial<Pick<Ask, 'options' | 'detail' | 'call'>> & {
+    /** Time alone answers it with "yes", at this time in ms since the epoch: the task is parked until then. */
+    parkedUntil?: number;
+  };
 
 /**
  * Asks a person and waits, for as long as it takes or until the ask's deadline, when its default is taken. The ask is in
@@ -19,37 +22,69 @@ export type NewAsk = Pick<Ask, 'kind' | 'question'> &
  * alone would answer it.
  */
 export async function askPerson(task: Task, what: NewAsk): Promise<Answer> {
-  const question = oneLine(what.question, MAX_QUESTION);
-  const ask: Ask = { id: `ask-${uuid4().slice(0, 8)}`, opened: Date.now(), ...what, question };
-  if (ask.options) ask.options = ask.options.map((option) => cut(option, 200)).slice(0, 10);
+  const ask = newAsk(task, what);
   const open: OpenAsk = { ask };
   task.asks.push(open);
-  const parked = ask.deadline !== undefined;
-  if (parked) task.parkedUntil = ask.deadline;
-  const status: TaskStatus = parked ? 'parked' : 'waiting';
-  showStatus(task, status, question);
+  task.parkedUntil = what.parkedUntil;
+  const status: TaskStatus = what.parkedUntil === undefined ? 'waiting' : 'parked';
+  showStatus(task, status, ask.question);
   const until = ask.deadline === undefined ? {} : { until: ask.deadline };
   await say(task, [
     { type: 'ask', ask, reply: replyJson(ask) },
     { type: 'status', status, ...until },
   ]);
 
-  const settled = () => open.settled !== undefined;
-  if (ask.deadline === undefined) await condition(settled);
-  else await condition(settled, Math.max(1, ask.deadline - Date.now()));
-  const { answer, by } = open.settled ?? { answer: { answer: ask.default ?? 'no' }, by: 'default' as const };
+  await settledOrDue(task, open);
+  const byDefault = { answer: { answer: ask.default ?? 'no', by: 'default' }, by: 'default' } as const;
+  const { answer, by } = open.settled ?? byDefault;
   task.closeAsk(open);
   task.parkedUntil = undefined;
   showStatus(task, 'running');
-  const text = answer.text === undefined ? {} : { text: cut(answer.text, 1000) };
-  await say(task, [
-    { type: 'ask_closed', ask: ask.id, by, answer: answer.answer, ...text },
-    { type: 'status', status: 'running' },
-  ]);
-  return answer;
+  await say(task, [closedEvent(ask, answer, by), { type: 'status', status: 'running' }]);
+  return { ...answer, by };
 }
 
 /** Adds to the task log. */
 export async function say(task: Task, events: TaskEvent[]): Promise<void> {
   await control.appendLog({ ...task.ref, key: uuid4(), events });
+}
+
+function newAsk(task: Task, { parkedUntil, ...what }: NewAsk): Ask {
+  const opened = Date.now();
+  const question = oneLine(what.question, MAX_QUESTION);
+  const ask: Ask = { id: `ask-${uuid4().slice(0, 8)}`, opened, ...what, question };
+  if (ask.options) ask.options = ask.options.map((option) => cut(option, 200)).slice(0, 10);
+  if (parkedUntil !== undefined) return { ...ask, deadline: parkedUntil, default: 'yes' };
+  const policy = task.settings.asks[ask.kind] ?? task.settings.asks.all;
+  if (policy?.remindMs !== undefined) ask.remindMs = policy.remindMs;
+  if (policy?.deadlineMs === undefined) return ask;
+  return { ...ask, deadline: opened + policy.deadlineMs, default: policy.default ?? 'no' };
+}
+
+/** Until somebody answers, or the deadline has come; reminds people in between. */
+async function settledOrDue(task: Task, open: OpenAsk): Promise<void> {
+  const { id, opened, deadline, remindMs } = open.ask;
+  const settled = () => open.settled !== undefined;
+  for (let count = 1; ; count++) {
+    const reminder = remindMs === undefined ? Number.POSITIVE_INFINITY : opened + count * remindMs;
+    const due = Math.min(deadline ?? Number.POSITIVE_INFINITY, reminder);
+    if (due === Number.POSITIVE_INFINITY) return condition(settled);
+    const isSettled = await condition(settled, Math.max(1, due - Date.now()));
+    if (isSettled || due === deadline) return;
+    await say(task, [{ type: 'ask_reminder', ask: id, count }]);
+  }
+}
+
+function closedEvent(ask: Ask, answer: Answer, by: 'person' | 'default'): TaskEvent {
+  const { text, who, from } = answer;
+  return {
+    type: 'ask_closed',
+    ask: ask.id,
+    by,
+    answer: answer.answer,
+    ...(text === undefined ? {} : { text: cut(text, 1000) }),
+    ...(answer.attachments === undefined ? {} : { attached: answer.attachments }),
+    ...(who === undefined ? {} : { who }),
+    ...(from === undefined ? {} : { from }),
+  };
 }

@@ -1,12 +1,12 @@
 import type { AnswerCall, PreparedCall, ToolRun } from '../domain/calls.js';
+import { judgeLoop, rememberCall } from '../domain/loops.js';
 import type { Outcome } from '../domain/outcomes.js';
 import { isApproved } from '../domain/policy.js';
 import type { TurnInProgress } from '../domain/task.js';
-import type { Verdict } from '../domain/turn.js';
-import { toRef } from './answers.js';
-import { askPerson } from './ask.js';
+import { askForApproval } from './asks/approval.js';
 import { throwIfCancelled } from './cancel.js';
 import { runControl } from './control.js';
+import { whilePaused } from './pause.js';
 import { showStatus } from './show.js';
 import type { Task } from './state.js';
 
@@ -21,6 +21,8 @@ const PARALLEL = 8;
 export class CallRunner {
   /** Set by a control tool: the task is over when the turn is. */
   outcome: Outcome | undefined;
+  /** A call was cut by the output limit. */
+  truncated = false;
   private readonly running = new Set<Promise<void>>();
   private failure: unknown;
   private changed = false;
@@ -38,13 +40,16 @@ export class CallRunner {
   async accept(call: AnswerCall): Promise<void> {
     throwIfCancelled();
     if (call.block < this.progress.nextBlock) return;
+    this.notice(call);
     if ('ran' in call) {
       this.count(call.ran);
     } else if (call.problem !== undefined) {
       this.task.carried.mistakes++;
+      if (call.problem === 'truncated') this.truncated = true;
     } else if (!this.stopped) {
       const free = call.effect === 'pure' && isApproved(call.approval, this.task.settings.policy);
       if (!free || this.running.size >= PARALLEL) await this.settle();
+      await whilePaused(this.task);
       if (free) this.start(call);
       else await this.runBarrier(call);
     }
@@ -63,6 +68,23 @@ export class CallRunner {
     await Promise.all(this.running);
   }
 
+  /** What a call tells besides what it does: that it repeats others, and the todo list. */
+  private notice(call: AnswerCall): void {
+    const { sig, todo } = call;
+    const isActRespond = 'control' in call && call.control?.do === 'act_respond';
+    const { carried } = this.task;
+    if (!isActRespond) delete carried.lastActRespond;
+    if (todo) {
+      carried.todo = todo;
+      carried.requestsSinceTodo = 0;
+    }
+    if (sig === undefined) return;
+    carried.recentCalls = rememberCall(carried.recentCalls, sig);
+    const verdict = judgeLoop(carried.recentCalls);
+    if (verdict === 'escalate') carried.looping = true;
+    if (verdict === 'warn' && !carried.notices.includes('loop')) carried.notices.push('loop');
+  }
+
   private start(call: PreparedCall): void {
     const run = this.execute(call, undefined)
       .catch((err: unknown) => {
@@ -74,7 +96,7 @@ export class CallRunner {
 
   private async runBarrier(call: PreparedCall): Promise<void> {
     if (call.control !== undefined) {
-      const end = await runControl(this.task, call, this.progress.turn, () => this.approve(call));
+      const end = await runControl(this.task, call, this.progress, () => this.approve(call));
       if (end.outcome) this.outcome = end.outcome;
       if (end.verdict) this.progress.verdicts.push(end.verdict);
       return;
@@ -97,22 +119,10 @@ export class CallRunner {
   /** @returns how it was approved; undefined when it was refused, with its verdict noted */
   private async approve(call: PreparedCall): Promise<{ by: 'policy' | 'person' } | undefined> {
     if (isApproved(call.approval, this.task.settings.policy)) return { by: 'policy' };
-    const kind = call.approval.need === 'command' ? 'command' : 'tool';
-    const outside = 'outside' in call.approval && call.approval.outside ? ' (outside the workspace)' : '';
-    const answer = await askPerson(this.task, {
-      kind,
-      question: `Allow ${call.summary}${outside}?`,
-      call: call.call,
-      ...(call.preview === undefined ? {} : { detail: call.preview }),
-    });
+    const { approved, verdict } = await askForApproval(this.task, call);
     throwIfCancelled();
-    const text = await toRef(this.task, answer);
-    const said = text === undefined ? {} : { text };
-    if (answer.answer === 'yes') {
-      if (text !== undefined) this.note({ block: call.block, status: 'done', ...said });
-      return { by: 'person' };
-    }
-    this.note({ block: call.block, status: 'denied', ...said });
+    if (verdict) this.progress.verdicts.push(verdict);
+    if (approved) return { by: 'person' };
     this.progress.rejected = true;
     return undefined;
   }
@@ -138,10 +148,6 @@ export class CallRunner {
     const { carried } = this.task;
     if (mistake) carried.mistakes++;
     else if (status === 'done') carried.mistakes = 0;
-  }
-
-  private note(verdict: Verdict): void {
-    this.progress.verdicts.push(verdict);
   }
 }
 

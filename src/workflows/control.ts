@@ -1,9 +1,9 @@
 import type { ControlRequest, PreparedCall } from '../domain/calls.js';
-import type { TurnKey } from '../domain/ids.js';
 import type { Outcome } from '../domain/outcomes.js';
+import type { TurnInProgress } from '../domain/task.js';
 import type { Verdict } from '../domain/turn.js';
-import { toRef } from './answers.js';
-import { askPerson } from './ask.js';
+import { askFollowup } from './asks/followup.js';
+import { respondWithPlan } from './asks/plan-mode-respond.js';
 import type { Task } from './state.js';
 
 /** What a control tool came to: a verdict is its result; an outcome ends the task. */
@@ -12,49 +12,48 @@ export interface ControlEnd {
   outcome?: Outcome;
 }
 
+type Approve = () => Promise<{ by: 'policy' | 'person' } | undefined>;
+
 /** Runs a control tool: the workflow itself, no activity but for what it needs of people and of a command. */
 export async function runControl(
   task: Task,
   call: PreparedCall,
-  turn: TurnKey,
-  approve: () => Promise<{ by: 'policy' | 'person' } | undefined>,
+  progress: TurnInProgress,
+  approve: Approve,
 ): Promise<ControlEnd> {
   const request = call.control!;
   switch (request.do) {
     case 'ask':
-      return askFollowup(task, call, request);
+      task.carried.mistakes = 0;
+      return { verdict: await askFollowup(task, call, request) };
+    case 'plan_respond':
+      task.carried.mistakes = 0;
+      return { verdict: await respondWithPlan(task, call, request) };
+    case 'act_respond':
+      return { verdict: actRespond(task, call, progress) };
     case 'complete':
-      return complete(task, call, request, turn, approve);
+      return complete(task, call, request, progress, approve);
   }
 }
 
-async function askFollowup(
-  task: Task,
-  call: PreparedCall,
-  request: Extract<ControlRequest, { do: 'ask' }>,
-): Promise<ControlEnd> {
-  task.carried.mistakes = 0;
-  if (task.settings.policy.yolo) {
-    return { verdict: { block: call.block, status: 'done', note: 'nobody_answers' } };
+/** The model says how it goes on; nobody waits. Only in act mode, and not twice in a row. */
+function actRespond({ carried }: Task, { block }: PreparedCall, { mode }: TurnInProgress): Verdict {
+  if (mode !== 'act') {
+    carried.mistakes++;
+    return { block, status: 'error', note: 'only_in_act_mode' };
   }
-  const { question } = request;
-  const answer = await askPerson(task, {
-    kind: 'followup',
-    question: 'text' in question ? question.text : call.summary,
-    detail: question,
-    ...(request.options.length > 0 ? { options: request.options } : {}),
-    call: call.call,
-  });
-  const text = (await toRef(task, answer)) ?? { text: answer.answer };
-  return { verdict: { block: call.block, status: 'done', text } };
+  if (carried.lastActRespond) return { block, status: 'error', note: 'do_real_work' };
+  carried.mistakes = 0;
+  carried.lastActRespond = true;
+  return { block, status: 'done', note: 'go_on' };
 }
 
 async function complete(
   task: Task,
   call: PreparedCall,
   request: Extract<ControlRequest, { do: 'complete' }>,
-  turn: TurnKey,
-  approve: () => Promise<{ by: 'policy' | 'person' } | undefined>,
+  { turn }: TurnInProgress,
+  approve: Approve,
 ): Promise<ControlEnd> {
   task.carried.mistakes = 0;
   if (request.command) {

@@ -1,6 +1,14 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { AnswerReply, SendReply, StatusReply } from '../domain/replies.js';
+import type {
+  AnswerReply,
+  LimitsReply,
+  ModeReply,
+  PauseReply,
+  RewindReply,
+  SendReply,
+  StatusReply,
+} from '../domain/replies.js';
 import type { CallReady } from '../domain/turn.js';
 
 /** From a streaming answer to its workflow; not for people. */
@@ -15,6 +23,19 @@ export const answerSignal = defineSignal<[unknown]>('answer');
 
 /** Leaves a message for the next request: `{"text":"…"}` or a bare text. Only an update: a flood of signals kills a worker. */
 export const sendUpdate = defineUpdate<SendReply, [unknown]>('send');
+
+/** `"plan"` or `"act"`: the mode from the next turn on. */
+export const modeUpdate = defineUpdate<ModeReply, [unknown]>('mode');
+
+/** `{"maxTurns":40,"maxCost":5,"maxTokens":null,…}`: limits to change; null takes one away. */
+export const limitsUpdate = defineUpdate<LimitsReply, [unknown]>('limits');
+
+/** No new request and no new call until `unpause`; what is running ends as it would. */
+export const pauseUpdate = defineUpdate<PauseReply, []>('pause');
+export const unpauseUpdate = defineUpdate<PauseReply, []>('unpause');
+
+/** `{"message":"ID or number","text":"optional"}`: takes the conversation back to that message. */
+export const rewindUpdate = defineUpdate<RewindReply, [unknown]>('rewind');
 
 export const statusQuery = defineQuery<StatusReply>('status');
 

@@ -1,39 +1,42 @@
 import type { Outcome } from '../domain/outcomes.js';
-import { stowMessages, toRef } from './answers.js';
-import { askPerson } from './ask.js';
+import { stowMessages } from './answers.js';
+import { askForGuidance } from './asks/mistake-limit.js';
+import { budgetGate } from './budget.js';
 import { throwIfCancelled } from './cancel.js';
+import { whilePaused } from './pause.js';
 import type { Task } from './state.js';
 
 /** What has to hold before a turn, in this order; an outcome when the task ends here. */
 export async function passGates(task: Task): Promise<Outcome | undefined> {
   throwIfCancelled();
+  await whilePaused(task);
   const gone = await mistakeGate(task);
   if (gone) return gone;
-  const spent = budgetGate(task);
+  const spent = await budgetGate(task);
   if (spent) return spent;
+  // the asks of the other gates may have been open for days
+  await whilePaused(task);
   await takeMessages(task);
   return undefined;
 }
 
 async function mistakeGate(task: Task): Promise<Outcome | undefined> {
-  const { carried, settings } = task;
-  if (carried.mistakes < settings.maxConsecutiveMistakes) return undefined;
-  const message = `The model made ${carried.mistakes} mistakes in a row (calls that could not be carried out, answers without a call).`;
-  if (settings.policy.yolo) return { outcome: 'failed', class: 'mistake_limit', message };
-  const answer = await askPerson(task, {
-    kind: 'mistake_limit_reached',
-    question: `${message} Answer with guidance, or "yes" to let it go on.`,
-  });
-  const text = await toRef(task, answer);
-  if (text !== undefined) carried.messages.unshift({ as: 'feedback', text });
-  carried.mistakes = 0;
+  const trouble = troubleOf(task);
+  if (trouble === undefined) return undefined;
+  const failed = { outcome: 'failed', class: 'mistake_limit', message: trouble } as const;
+  if (task.settings.policy.yolo || !(await askForGuidance(task, trouble))) return failed;
+  task.forgiveMistakes();
   return undefined;
 }
 
-function budgetGate({ carried, settings }: Task): Outcome | undefined {
-  const { maxTurns } = settings.limits;
-  if (maxTurns === undefined || carried.turns < maxTurns) return undefined;
-  return { outcome: 'budget', limit: 'turns', message: `The task has used its ${maxTurns} turns.` };
+/** Why the model needs help, in one sentence. */
+function troubleOf({ carried, settings }: Task): string | undefined {
+  const { mistakes, truncations, looping } = carried;
+  const limit = settings.maxConsecutiveMistakes;
+  if (looping) return 'The model makes the same calls again and again.';
+  if (truncations >= limit) return `The output limit cut ${truncations} answers in a row inside a call.`;
+  if (mistakes < limit) return undefined;
+  return `The model made ${mistakes} mistakes in a row (calls that could not be carried out, answers without a call).`;
 }
 
 /** Messages go into the next request, and leave the queue only when its answer is there. */

@@ -2,11 +2,14 @@ import { sleep, uuid4 } from '@temporalio/workflow';
 import type { ProviderFailure } from '../domain/failures.js';
 import type { TurnKey } from '../domain/ids.js';
 import { afterFailure, MAX_RETRIES } from '../domain/ladder.js';
-import type { StreamResult } from '../domain/turn.js';
-import { toRef } from './answers.js';
-import { askPerson, say } from './ask.js';
+import type { Outcome } from '../domain/outcomes.js';
+import type { Notice, StreamResult } from '../domain/turn.js';
+import { say } from './ask.js';
+import { askHowToGoOn } from './asks/request-failed.js';
+import { capsOf, spentOutcome } from './budget.js';
 import { throwIfCancelled } from './cancel.js';
 import { CallInbox } from './inbox.js';
+import { whilePaused } from './pause.js';
 import { showStatus } from './show.js';
 import type { Task } from './state.js';
 
@@ -16,8 +19,8 @@ export interface Answered {
   answer: Extract<StreamResult, { status: 'answered' }>;
 }
 
-/** An answer, or that a person gave the task up after the provider had failed. */
-export type RequestEnd = Answered | { gaveUp: ProviderFailure };
+/** An answer; or how the task ends without one. */
+export type RequestEnd = Answered | { outcome: Outcome };
 
 /**
  * Gets the answer of one turn: the ladder of docs/how-it-works.md. One claim a try; every wait is a durable
@@ -28,10 +31,12 @@ export type RequestEnd = Answered | { gaveUp: ProviderFailure };
 export async function requestAnswer(task: Task, onTurn: (turn: TurnKey) => void): Promise<RequestEnd> {
   let turn = beginTurn(task, onTurn);
   for (let tries = 0; ; ) {
+    await whilePaused(task);
     const result = await streamOnce(task, turn);
-    task.carried.cost += result.cost;
+    task.carried.used = result.used;
     if (result.status === 'answered') return { turn, answer: result };
     throwIfCancelled();
+    if (result.status === 'spent') return { outcome: spentOutcome(result.spent) };
     const { failure } = result;
     const step = afterFailure(failure, tries);
     if (step.step === 'retry') {
@@ -39,11 +44,14 @@ export async function requestAnswer(task: Task, onTurn: (turn: TurnKey) => void)
       tries++;
       continue;
     }
-    const end = await askAboutFailure(task, failure, step.step === 'park' ? step.delayMs : undefined);
-    if (end === 'give_up') return { gaveUp: failure };
-    tries = end === 'by_default' ? tries + 1 : 0;
+    const question = `The model request failed (${failure.class}): ${sentence(failure.message)} Try again?`;
+    const goOn = await askHowToGoOn(task, question, step.step === 'park' ? step.delayMs : undefined);
+    if (goOn.how === 'give_up') return { outcome: { outcome: 'failed', class: 'provider', message: failure.message } };
+    tries = goOn.how === 'by_default' ? tries + 1 : 0;
+    if (goOn.how !== 'with_message') continue;
     // Words of a person belong to the next request, so it gets a key, and with it a conversation, of its own.
-    if (end === 'with_message') turn = beginTurn(task, onTurn);
+    task.takenMessages.push({ as: 'user_message', ...goOn.words });
+    turn = beginTurn(task, onTurn);
   }
 }
 
@@ -60,16 +68,19 @@ export async function streamOnce(task: Task, turn: TurnKey): Promise<StreamResul
   const number = carried.turns + 1;
   showStatus(task, 'running', `turn ${number}: asking the model`);
   const { streamModel } = task.host;
-  return streamModel.executeWithOptions({ summary: `turn ${number} · ${task.settings.model}` }, [
+  const settings = task.turnSettings();
+  return streamModel.executeWithOptions({ summary: `turn ${number} · ${settings.model}` }, [
     {
       ...task.ref,
       turn,
       number,
       head: carried.head,
+      ...(carried.carryOver === undefined ? {} : { carryOver: carried.carryOver }),
       ...(carried.previous === undefined ? {} : { previous: carried.previous }),
       messages: task.takenMessages,
-      notices: carried.notices,
-      settings: task.turnSettings(),
+      notices: [...carried.notices, ...todoNotice(task)],
+      settings,
+      caps: capsOf(carried.limits),
     },
   ]);
 }
@@ -83,24 +94,11 @@ async function retryLater(task: Task, turn: TurnKey, failure: ProviderFailure, t
   await sleep(delayMs);
 }
 
-/** @param parkMs the task goes on by itself after this; without it only a person can say how */
-async function askAboutFailure(
-  task: Task,
-  failure: ProviderFailure,
-  parkMs: number | undefined,
-): Promise<'again' | 'by_default' | 'with_message' | 'give_up'> {
-  const wait = parkMs === undefined ? {} : ({ deadline: Date.now() + parkMs, default: 'yes' } as const);
-  const answer = await askPerson(task, {
-    kind: 'api_req_failed',
-    question: `The model request failed (${failure.class}): ${sentence(failure.message)} Try again?`,
-    ...wait,
-  });
-  if (answer.profile !== undefined) task.carried.profile = answer.profile;
-  const text = await toRef(task, answer);
-  if (answer.answer === 'no') return 'give_up';
-  if (text === undefined) return answer.answer === 'yes' && parkMs !== undefined ? 'by_default' : 'again';
-  task.takenMessages.push({ as: 'user_message', text });
-  return 'with_message';
+/** The model is reminded of its todo list when so many requests have gone by without it. */
+function todoNotice({ settings: { focusChain }, carried }: Task): Notice[] {
+  const { requestsSinceTodo: requests, todo } = carried;
+  const isDue = focusChain.enabled && requests > 0 && requests % focusChain.remindEvery === 0;
+  return isDue ? [{ notice: 'todo', requests, ...(todo && { todo }) }] : [];
 }
 
 /** The text with a full stop, if it has no end. */

@@ -2,6 +2,7 @@ import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
 import type { Ask } from '../domain/asks.js';
 import type { TaskStatus } from '../domain/outcomes.js';
 import { oneLine } from '../domain/text.js';
+import type { Todo } from '../domain/todo.js';
 import { SEARCH_ASK, SEARCH_STATUS, SEARCH_WAITING_SINCE } from './definitions.js';
 import type { Task } from './state.js';
 
@@ -22,7 +23,8 @@ export function showStatus(task: Task, status: TaskStatus, doing = ''): void {
 
 /** The JSON that answers an ask, ready to paste into the update or signal `answer`. */
 export function replyJson(ask: Ask): string {
-  const usual = ask.kind === 'followup' ? { answer: 'message', text: ask.options?.[0] ?? '…' } : { answer: 'yes' };
+  const isTalk = ask.kind === 'followup' || ask.kind === 'plan_mode_respond';
+  const usual = isTalk ? { answer: 'message', text: ask.options?.[0] ?? '…' } : { answer: 'yes' };
   return JSON.stringify({ ask: ask.id, ...usual });
 }
 
@@ -33,10 +35,35 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
+function todoLines({ text, done, total }: Todo, task: string): string {
+  const head = `### Todo list: ${done} of ${total} done`;
+  return 'text' in text ? `${head}\n\n${fenced(text.text)}` : `${head} (\`longhaul show ${task}\` has it)`;
+}
+
+function answerHelp({ kind, deadline, default: otherwise }: Ask): string {
+  const until =
+    deadline === undefined ? '' : ` At ${new Date(deadline).toISOString()} "${otherwise ?? 'no'}" is taken.`;
+  switch (kind) {
+    case 'followup':
+      return `Answer with a text.${until}`;
+    case 'plan_mode_respond':
+      return `Answer with a text to go on planning, or with \`"answer":"yes"\` to switch to act mode.${until}`;
+    case 'tool':
+    case 'command':
+    case 'mistake_limit_reached':
+    case 'api_req_failed':
+    case 'budget_limit_reached':
+      return `\`"answer":"no"\` refuses; a \`"text"\` may go with either.${until}`;
+  }
+}
+
 function details(task: Task): string {
   const lines = [`**${task.status}**${task.doing === '' ? '' : ` · ${oneLine(task.doing, 200)}`}`];
   if (task.parkedUntil !== undefined) lines.push(`Parked until ${new Date(task.parkedUntil).toISOString()}.`);
-  lines.push(`Turns: ${task.carried.turns} · cost: $${task.carried.cost.toFixed(4)}`);
+  const { carried } = task;
+  if (carried.pausedAt !== undefined && task.status !== 'paused') lines.push('Will pause when this step has ended.');
+  lines.push(`Mode: ${carried.mode} · turns: ${carried.turns} · cost: $${carried.used.cost.toFixed(4)}`);
+  if (carried.todo) lines.push(todoLines(carried.todo, task.ref.task));
   if (task.carried.messages.length > 0) lines.push(`Messages waiting: ${task.carried.messages.length}`);
   for (const { ask } of task.asks) {
     lines.push(`### Ask \`${ask.id}\` (${ask.kind})`, fenced(ask.question));
@@ -44,7 +71,7 @@ function details(task: Task): string {
     else if (ask.detail) lines.push(`The whole of it: \`longhaul show ${task.ref.task}\``);
     if (ask.options) lines.push('Options:', fenced(ask.options.map((option) => oneLine(option, 200)).join('\n')));
     lines.push('Answer with the update (or signal) `answer`:', `\`\`\`json\n${replyJson(ask)}\n\`\`\``);
-    if (ask.kind !== 'followup') lines.push('`"answer":"no"` refuses; a `"text"` may go with either.');
+    lines.push(answerHelp(ask));
     lines.push(`Or: \`longhaul answer ${task.ref.task} ${ask.id} …\``);
   }
   return lines.join('\n\n');

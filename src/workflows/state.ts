@@ -1,7 +1,10 @@
 import type { Answer, Ask } from '../domain/asks.js';
+import type { TextRef } from '../domain/blocks.js';
+import { NOTHING_USED } from '../domain/budget.js';
 import { HASH_LENGTH, shortHash } from '../domain/hash.js';
 import type { TaskStatus } from '../domain/outcomes.js';
-import type { CarriedState, TaskInput, TaskSettings } from '../domain/task.js';
+import type { RewindPlace } from '../domain/rewind.js';
+import { type CarriedState, DEFAULT_TASK_SETTINGS, type TaskInput, type TaskSettings } from '../domain/task.js';
 import type { TaskRef, TurnSettings, UserMessage } from '../domain/turn.js';
 import { type Host, hostActivities } from './activities.js';
 import type { CallInbox } from './inbox.js';
@@ -33,6 +36,10 @@ export class Task {
   inbox: CallInbox | undefined;
   /** Messages that go with the request being made; they are delivered when its answer is there. */
   readonly takenMessages: UserMessage[] = [];
+  /** The conversation is to be taken back, as soon as what is being done is broken off. */
+  rewind: { to: RewindPlace; text?: TextRef } | undefined;
+  /** Breaks off what is being done, for a rewind. */
+  interrupt: (() => void) | undefined;
   /** The time limit has passed. */
   timedOut = false;
   /** Shown in the Temporal UI: what is being done. */
@@ -44,14 +51,34 @@ export class Task {
   ) {
     const { task, journal, workspace, epoch, settings } = input;
     this.ref = { task, journal, workspace, epoch };
-    this.settings = settings;
+    this.settings = { ...DEFAULT_TASK_SETTINGS, ...settings };
     this.host = hostActivities(input.hostQueue);
-    this.carried = input.state ?? firstState(input, now);
+    this.carried = startState(this.settings, input, now);
   }
 
   /** The settings of one turn, taken once at its start. */
   turnSettings(): TurnSettings {
-    return { model: this.settings.model, profile: this.carried.profile, policy: this.settings.policy };
+    const { model, planModel, policy, strictPlanMode, toolProtocol, focusChain } = this.settings;
+    const { mode, profile } = this.carried;
+    return {
+      model: mode === 'plan' ? (planModel ?? model) : model,
+      profile,
+      policy,
+      mode,
+      strictPlanMode,
+      toolProtocol,
+      focusChain,
+    };
+  }
+
+  /** The model gets a fresh start: a person has helped it. */
+  forgiveMistakes(): void {
+    const { carried } = this;
+    carried.mistakes = 0;
+    carried.truncations = 0;
+    carried.emptyAnswers = 0;
+    carried.recentCalls = '';
+    delete carried.looping;
   }
 
   hasSeen(clientId: string | undefined): boolean {
@@ -74,20 +101,27 @@ export class Task {
   }
 }
 
-function firstState(input: TaskInput, now: number): CarriedState {
-  const { maxTimeMs } = input.settings.limits;
-  return {
+/** What a run begins with: its predecessor may have been of an earlier version, and not hand everything over. */
+function startState({ mode, limits, profile }: TaskSettings, input: TaskInput, now: number): CarriedState {
+  const first: CarriedState = {
     head: null,
     turns: 0,
     mistakes: 0,
     emptyAnswers: 0,
     startedAt: now,
-    ...(maxTimeMs === undefined ? {} : { deadlineAt: now + maxTimeMs }),
-    messages: [{ as: 'task', text: input.prompt }],
-    notices: [],
+    messages: [{ as: 'task', text: input.prompt, ...(input.attachments && { attachments: input.attachments }) }],
+    notices: mode === 'plan' ? ['plan_mode'] : [],
     seen: '',
-    profile: input.settings.profile,
+    profile,
     settledAsks: [],
-    cost: 0,
+    used: NOTHING_USED,
+    mode,
+    limits,
+    recentCalls: '',
+    truncations: 0,
+    requestsSinceTodo: 0,
+    pausedMs: 0,
   };
+  if (input.state) return { ...first, ...input.state };
+  return limits.maxTimeMs === undefined ? first : { ...first, deadlineAt: now + limits.maxTimeMs };
 }

@@ -1,23 +1,26 @@
 import {
   ActivityFailure,
   ApplicationFailure,
+  allHandlersFinished,
   CancellationScope,
   CancelledFailure,
   ContinueAsNew,
+  condition,
   isCancellation,
-  sleep,
   uuid4,
 } from '@temporalio/workflow';
 import type { Outcome, TaskResult } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
 import { control } from './activities.js';
 import { say } from './ask.js';
+import { timeOutcome } from './budget.js';
 import { passGates } from './gates.js';
 import { handOver, handOverDue } from './hand-over.js';
 import { registerHandlers } from './handlers.js';
+import { unlessRewound } from './rewind.js';
 import { showStatus } from './show.js';
 import { Task } from './state.js';
-import { runTurn } from './turn.js';
+import { runTurn, type TurnOutcome } from './turn.js';
 
 /**
  * One task. Turn follows turn until the model completes it, a limit ends it, or a person does; a long task is a chain of
@@ -51,15 +54,29 @@ export async function taskWorkflow(input: TaskInput): Promise<TaskResult> {
 /** The task loop. */
 async function runTask(task: Task): Promise<Outcome | 'hand_over'> {
   showStatus(task, 'running');
-  if (!task.input.state || task.carried.followUp) await say(task, [{ type: 'status', status: 'running' }]);
-  delete task.carried.followUp;
+  if (!task.input.state || task.carried.resumed) await say(task, [{ type: 'status', status: 'running' }]);
+  noticeResumption(task);
   for (;;) {
-    const ended = await passGates(task);
-    if (ended) return ended;
-    const turn = await runTurn(task);
+    const turn = await unlessRewound(task, () => nextTurn(task));
+    if (turn === 'rewound') continue;
     if (turn.next === 'end' && !isReopened(task, turn.outcome)) return turn.outcome;
     if (turn.next === 'hand_over' || handOverDue()) return 'hand_over';
   }
+}
+
+async function nextTurn(task: Task): Promise<TurnOutcome> {
+  const outcome = await passGates(task);
+  return outcome ? { next: 'end', outcome } : runTurn(task);
+}
+
+/** A task that is taken up again is told so: time has passed, and what had no result may not have been done. */
+function noticeResumption({ carried }: Task): void {
+  const { resumed, mode } = carried;
+  if (!resumed) return;
+  delete carried.resumed;
+  const withText = carried.messages.some(({ as }) => as === 'user_message');
+  const agoMs = Math.max(0, Date.now() - resumed.endedAt);
+  carried.notices.push({ notice: 'resumed', agoMs, after: resumed.after, mode, withText });
 }
 
 /** A message that came before the end goes first: the task is not complete then. No `await` after this look. */
@@ -71,11 +88,19 @@ function isReopened(task: Task, outcome: Outcome): boolean {
 
 /** The limit on wall time holds whatever the task is doing: it cancels the work, not the workflow. */
 async function watchTime(task: Task, work: CancellationScope): Promise<void> {
-  const { deadlineAt } = task.carried;
-  if (deadlineAt === undefined) return;
-  await sleep(Math.max(1, deadlineAt - Date.now()));
-  task.timedOut = true;
-  work.cancel();
+  const { carried } = task;
+  for (;;) {
+    const { deadlineAt } = carried;
+    const isPaused = carried.pausedAt !== undefined;
+    const changed = () => carried.deadlineAt !== deadlineAt || (carried.pausedAt !== undefined) !== isPaused;
+    if (deadlineAt === undefined || isPaused) {
+      await condition(changed);
+    } else if (!(await condition(changed, Math.max(1, deadlineAt - Date.now())))) {
+      task.timedOut = true;
+      work.cancel();
+      return;
+    }
+  }
 }
 
 /**
@@ -95,6 +120,7 @@ async function close(task: Task, outcome: Outcome): Promise<TaskResult> {
   const asks = task.asks.map(({ ask }) => ask);
   for (const open of [...task.asks]) task.closeAsk(open);
   const result = await CancellationScope.nonCancellable(async () => {
+    await condition(allHandlersFinished);
     await task.host.endProcesses(task.ref).catch(() => undefined);
     showStatus(task, outcome.outcome);
     return control.closeTask({ ...task.ref, key: uuid4(), outcome, turns: carried.turns, asks, carried });
@@ -102,11 +128,6 @@ async function close(task: Task, outcome: Outcome): Promise<TaskResult> {
   if (outcome.outcome !== 'failed') return result;
   const { class: type, message } = outcome;
   throw ApplicationFailure.create({ type, message, nonRetryable: true, details: [result] });
-}
-
-function timeOutcome({ carried }: Task): Outcome {
-  const seconds = Math.round(((carried.deadlineAt ?? carried.startedAt) - carried.startedAt) / 1000);
-  return { outcome: 'budget', limit: 'time', message: `The task has used its ${seconds} s of wall time.` };
 }
 
 /** An activity failed in a way that no retry mends. */

@@ -1,10 +1,10 @@
 import { ActivityFailure, CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
+import type { Mode } from '../domain/modes.js';
 import type { Outcome } from '../domain/outcomes.js';
 import type { TurnInProgress } from '../domain/task.js';
 import type { CallPage } from '../domain/turn.js';
 import { control } from './activities.js';
-import { toRef } from './answers.js';
-import { askPerson } from './ask.js';
+import { askHowToGoOn } from './asks/request-failed.js';
 import { CallRunner } from './calls.js';
 import { throwIfCancelled } from './cancel.js';
 import { handOverDue } from './hand-over.js';
@@ -20,13 +20,11 @@ const EMPTY_RETRY_MS = [2_000, 4_000, 8_000];
 /** One turn: an answer of the model, the calls in it, their results; or the rest of a turn that another run began. */
 export async function runTurn(task: Task): Promise<TurnOutcome> {
   const begun = task.carried.inProgress;
-  const runner = new CallRunner(task, begun ?? freshProgress());
+  const runner = new CallRunner(task, begun ?? freshProgress(task.carried.mode));
   try {
     if (begun) return await finishCalls(task, runner, await callsFrom(task, begun, begun.nextBlock));
     const end = await streamAndRun(task, runner);
-    if ('gaveUp' in end) {
-      return { next: 'end', outcome: { outcome: 'failed', class: 'provider', message: end.gaveUp.message } };
-    }
+    if ('outcome' in end) return { next: 'end', outcome: end.outcome };
     const { calls, callCount } = end.answer;
     const last = calls.at(-1);
     const next = last && calls.length < callCount ? { next: last.block + 1 } : {};
@@ -79,7 +77,7 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
 async function closeCut(task: Task, runner: CallRunner): Promise<Answered> {
   const { turn } = runner.progress;
   const answer = await streamOnce(task, turn);
-  if (answer.status === 'failed') throw new Error(`Turn ${turn} was committed, but is open: ${answer.failure.message}`);
+  if (answer.status !== 'answered') throw new Error(`Turn ${turn} was committed, but is not closed.`);
   adopt(task, runner, { turn, answer });
   return { turn, answer };
 }
@@ -91,6 +89,8 @@ function adopt(task: Task, { progress }: CallRunner, { answer, turn }: Answered)
   carried.head = answer.head;
   carried.inProgress = progress;
   carried.notices = [];
+  carried.requestsSinceTodo++;
+  delete carried.carryOver;
   delete carried.previous;
   task.takenMessages.length = 0;
 }
@@ -121,6 +121,7 @@ async function endTurn(task: Task, runner: CallRunner): Promise<TurnOutcome> {
   carried.turns++;
   carried.previous = { turn, verdicts, rest: rejected || runner.outcome ? 'skipped' : 'interrupted' };
   delete carried.inProgress;
+  carried.truncations = runner.truncated ? carried.truncations + 1 : 0;
   if (runner.outcome) return { next: 'end', outcome: runner.outcome };
   if (callCount > 0 || hasText) carried.emptyAnswers = 0;
   if (stop === 'refusal') return afterRefusal(task);
@@ -147,26 +148,39 @@ async function afterEmptyAnswer(task: Task): Promise<TurnOutcome> {
     return { next: 'turn' };
   }
   carried.emptyAnswers = 0;
-  return askHowToGoOn(task, 'The model answered with nothing, four times in a row. Try again?');
+  return goOnAfter(task, 'The model answered with nothing, four times in a row. Try again?');
 }
 
 function afterRefusal(task: Task): Promise<TurnOutcome> {
-  return askHowToGoOn(
+  return goOnAfter(
     task,
     'The model refused to answer. Answer with a text that puts the task differently, or "no" to end it.',
   );
 }
 
-async function askHowToGoOn(task: Task, question: string): Promise<TurnOutcome> {
-  const answer = await askPerson(task, { kind: 'api_req_failed', question });
-  const text = await toRef(task, answer);
-  if (answer.answer === 'no') {
-    return { next: 'end', outcome: { outcome: 'failed', class: 'provider', message: question } };
+async function goOnAfter(task: Task, question: string): Promise<TurnOutcome> {
+  const goOn = await askHowToGoOn(task, question);
+  switch (goOn.how) {
+    case 'give_up':
+      return { next: 'end', outcome: { outcome: 'failed', class: 'provider', message: question } };
+    case 'with_message':
+      task.carried.messages.unshift({ as: 'user_message', ...goOn.words });
+      return { next: 'turn' };
+    case 'again':
+    case 'by_default':
+      return { next: 'turn' };
   }
-  if (text !== undefined) task.carried.messages.unshift({ as: 'user_message', text });
-  return { next: 'turn' };
 }
 
-function freshProgress(): TurnInProgress {
-  return { turn: '', stop: 'end_turn', callCount: 0, hasText: false, nextBlock: 0, verdicts: [], rejected: false };
+function freshProgress(mode: Mode): TurnInProgress {
+  return {
+    turn: '',
+    mode,
+    stop: 'end_turn',
+    callCount: 0,
+    hasText: false,
+    nextBlock: 0,
+    verdicts: [],
+    rejected: false,
+  };
 }

@@ -6,7 +6,7 @@ import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createActivities } from '../../src/activities/index.js';
 import { TASK_QUEUE } from '../../src/domain/queues.js';
-import type { TaskInput, TaskSettings } from '../../src/domain/task.js';
+import { DEFAULT_TASK_SETTINGS, type TaskInput, type TaskSettings } from '../../src/domain/task.js';
 import { call, type FakeModel, finish, type Responder, startFakeModel, status } from '../../src/fake-model/index.js';
 import type { Journal } from '../../src/journal/journal.js';
 import { openJournal } from '../../src/journal/open.js';
@@ -68,7 +68,7 @@ describe('long waits', () => {
       profile: await saveProfile(home, { baseURL: model.url, apiKey: 'k' }),
       policy: { yolo: true, approve: [] },
       limits: {},
-      maxConsecutiveMistakes: 3,
+      ...DEFAULT_TASK_SETTINGS,
       ...more,
     };
     const workspace = join(home, task);

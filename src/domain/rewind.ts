@@ -1,0 +1,28 @@
+import type { Head } from './ids.js';
+
+/** Blocks of an earlier user message that the next one begins with; that message itself is no longer in the conversation. */
+export interface CarryOver {
+  /** Id of the message. */
+  message: string;
+  /** `results`: only what answers the calls before it. */
+  blocks: 'all' | 'results';
+}
+
+/** Where a conversation is taken back to. */
+export interface RewindPlace {
+  head: Head;
+  carryOver?: CarryOver;
+  /** Messages that are left, and that are taken back. */
+  kept: number;
+  dropped: number;
+}
+
+/** A message of a conversation as lists show it. */
+export interface ListedMessage {
+  id: string;
+  parent: Head;
+  role: 'user' | 'assistant';
+  /** Its beginning, on one line. */
+  excerpt: string;
+  calls: number;
+}

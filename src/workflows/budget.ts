@@ -1,0 +1,75 @@
+import type { BudgetCaps, BudgetSpent, TaskLimits } from '../domain/budget.js';
+import type { BudgetLimit, Outcome } from '../domain/outcomes.js';
+import { say } from './ask.js';
+import { askAboutBudget } from './asks/budget-limit.js';
+import type { Task } from './state.js';
+
+/** What the ledger holds against; the limit on wall time is the workflow's own. */
+export function capsOf({ maxTurns, maxTokens, maxCost }: TaskLimits): BudgetCaps {
+  return {
+    ...(maxTurns === undefined ? {} : { turns: maxTurns }),
+    ...(maxTokens === undefined ? {} : { tokens: maxTokens }),
+    ...(maxCost === undefined ? {} : { cost: maxCost }),
+  };
+}
+
+/** From now on these limits hold. */
+export function setLimits({ carried }: Task, limits: TaskLimits): void {
+  carried.limits = limits;
+  delete carried.softAsked;
+  delete carried.deadlineAt;
+  if (limits.maxTimeMs !== undefined) {
+    const stopped = carried.pausedAt === undefined ? 0 : Date.now() - carried.pausedAt;
+    carried.deadlineAt = carried.startedAt + limits.maxTimeMs + carried.pausedMs + stopped;
+  }
+}
+
+/** Ends the task when its turns are used; asks once when so much of any limit is used that a person wanted to hear of it. */
+export async function budgetGate(task: Task): Promise<Outcome | undefined> {
+  const { maxTurns } = task.carried.limits;
+  if (maxTurns !== undefined && task.carried.turns >= maxTurns) {
+    return { outcome: 'budget', limit: 'turns', message: `The task has used its ${maxTurns} turns.` };
+  }
+  const soft = softLimit(task);
+  if (soft === undefined || task.carried.softAsked) return undefined;
+  task.carried.softAsked = true;
+  if (task.settings.policy.yolo) {
+    await say(task, [{ type: 'say', say: 'info', text: soft.message }]);
+    return undefined;
+  }
+  if (await askAboutBudget(task, soft.message)) return undefined;
+  return { outcome: 'budget', limit: soft.limit, message: `${soft.message} A person has ended it there.` };
+}
+
+/** The limit of which the most is used, once that is as much as the soft limit says. */
+function softLimit({ carried, carried: { limits, used } }: Task): { limit: BudgetLimit; message: string } | undefined {
+  const { softPercent } = limits;
+  if (softPercent === undefined) return undefined;
+  const elapsed = Date.now() - carried.startedAt - carried.pausedMs;
+  const parts: [BudgetLimit, number, number | undefined][] = [
+    ['turns', carried.turns, limits.maxTurns],
+    ['tokens', used.tokens, limits.maxTokens],
+    ['cost', used.cost, limits.maxCost],
+    ['time', elapsed, limits.maxTimeMs],
+  ];
+  const most = parts
+    .map(([limit, value, cap]) => ({ limit, percent: cap === undefined ? 0 : (100 * value) / cap }))
+    .reduce((a, b) => (b.percent > a.percent ? b : a));
+  if (most.percent < softPercent) return undefined;
+  return {
+    limit: most.limit,
+    message: `The task has used ${Math.floor(most.percent)} % of its limit (${most.limit}).`,
+  };
+}
+
+/** The ledger refused the next request. */
+export function spentOutcome({ limit, used, cap }: BudgetSpent): Outcome {
+  const amount = (value: number) => (limit === 'cost' ? `$${value.toFixed(4)}` : `${Math.round(value)} ${limit}`);
+  const message = `The task has used ${amount(used)} of ${amount(cap)}; the rest does not pay for another request.`;
+  return { outcome: 'budget', limit, message };
+}
+
+export function timeOutcome({ carried: { limits } }: Task): Outcome {
+  const seconds = Math.round((limits.maxTimeMs ?? 0) / 1000);
+  return { outcome: 'budget', limit: 'time', message: `The task has used its ${seconds} s of wall time.` };
+}

@@ -1,0 +1,33 @@
+import { setHandler } from '@temporalio/workflow';
+import type { TaskLimits } from '../../domain/budget.js';
+import { changedLimits } from '../../domain/limits-change.js';
+import type { LimitsReply } from '../../domain/replies.js';
+import { say } from '../ask.js';
+import { setLimits } from '../budget.js';
+import { limitsUpdate } from '../definitions.js';
+import type { Task } from '../state.js';
+import { argument, refused, refuseWhileClosing } from './refuse.js';
+
+/** Limits that are raised, lowered or taken away. */
+export function handleLimits(task: Task): void {
+  setHandler(limitsUpdate, (raw) => takeLimits(task, readLimits(task, raw)), {
+    validator: (raw) => {
+      readLimits(task, raw);
+      refuseWhileClosing(task);
+    },
+    description:
+      'Changes limits of the whole task: {"maxTurns":40,"maxCost":5,"maxTokens":200000,"maxTimeMs":3600000,"softPercent":80}; null takes one away.',
+  });
+}
+
+async function takeLimits(task: Task, limits: TaskLimits): Promise<LimitsReply> {
+  setLimits(task, limits);
+  await say(task, [{ type: 'limits', limits }]);
+  return { limits };
+}
+
+function readLimits(task: Task, raw: unknown): TaskLimits {
+  const changed = changedLimits(task.carried.limits, argument(raw, '{"maxTurns":40,"maxCost":5}'));
+  if ('problem' in changed) throw refused('BadArgument', changed.problem);
+  return changed.limits;
+}

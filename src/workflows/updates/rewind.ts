@@ -1,0 +1,58 @@
+import { condition, setHandler } from '@temporalio/workflow';
+import { INLINE_TEXT_BYTES, readBlobRef, type TextRef } from '../../domain/blocks.js';
+import type { RewindReply } from '../../domain/replies.js';
+import { utf8Bytes } from '../../domain/text.js';
+import { control } from '../activities.js';
+import { rewindUpdate } from '../definitions.js';
+import type { Task } from '../state.js';
+import { argument, onlyKeys, refused, refuseWhileClosing } from './refuse.js';
+
+interface RewindRequest {
+  message: string;
+  text?: TextRef;
+}
+
+/** The conversation is taken back to an earlier message; what the task is doing is broken off for it. */
+export function handleRewinds(task: Task): void {
+  setHandler(rewindUpdate, (raw) => takeRewind(task, readRewind(raw)), {
+    validator: (raw) => {
+      readRewind(raw);
+      refuseWhileClosing(task);
+      if (task.rewind !== undefined) throw refused('WrongState', 'The conversation is being taken back already.');
+    },
+    description:
+      'Takes the conversation back to a message, by its number or id: {"message":"12","text":"optional words to go on with"}',
+  });
+}
+
+async function takeRewind(task: Task, { message, text }: RewindRequest): Promise<RewindReply> {
+  const { carried } = task;
+  const found = await control.findMessage({ ...task.ref, head: carried.head, message });
+  if ('problem' in found) throw refused('BadArgument', found.problem);
+  refuseWhileClosing(task);
+  if (task.rewind !== undefined) throw refused('WrongState', 'The conversation is being taken back already.');
+  task.rewind = { to: found, ...(text === undefined ? {} : { text }) };
+  task.interrupt?.();
+  await condition(() => task.rewind === undefined || task.closing);
+  if (task.rewind !== undefined) throw refused('TaskClosing', 'The task ended before its conversation was taken back.');
+  return { kept: found.kept, dropped: found.dropped };
+}
+
+function readRewind(raw: unknown): RewindRequest {
+  const example = '{"message":"12"}';
+  const bare = typeof raw === 'number' || (typeof raw === 'string' && !raw.trim().startsWith('{'));
+  const given = bare ? { message: raw } : argument(raw, example);
+  onlyKeys(given, ['message', 'text', 'textRef', 'clientId']);
+  const { message, text, textRef } = given as Record<string, unknown>;
+  const id = typeof message === 'number' ? String(message) : message;
+  if (typeof id !== 'string' || !/^[0-9a-f]{1,64}$/.test(id.trim())) {
+    throw refused('BadArgument', '"message" is the number or the id of a message; `longhaul rewind` lists them.');
+  }
+  const ref = readBlobRef(textRef);
+  if (ref) return { message: id.trim(), text: ref };
+  if (text === undefined) return { message: id.trim() };
+  if (typeof text !== 'string' || text.trim() === '' || utf8Bytes(text) > INLINE_TEXT_BYTES) {
+    throw refused('BadArgument', `"text" is a text, not blank, of at most ${INLINE_TEXT_BYTES} bytes.`);
+  }
+  return { message: id.trim(), text: { text } };
+}
