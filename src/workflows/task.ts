@@ -116,7 +116,7 @@ async function close(task: Task, outcome: Outcome): Promise<TaskResult> {
     delete carried.inProgress;
     carried.turns++;
   }
-  carried.messages.unshift(...task.takenMessages.splice(0));
+  task.putBackTaken();
   const asks = task.asks.map(({ ask }) => ask);
   for (const open of [...task.asks]) task.closeAsk(open);
   const result = await CancellationScope.nonCancellable(async () => {
