@@ -6,12 +6,16 @@ import type { CallReady, StopReason, StreamInput } from '../domain/turn.js';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.js';
 import { Superseded } from '../journal/journal.js';
 import type { NewBlock, NewResult, TurnRow, UsageRow } from '../journal/rows.js';
-import { AnswerReader, type ReaderOutput } from '../model/answer-reader.js';
+import { AnswerReader, type AnswerSource, type ReaderOutput } from '../model/answer-reader.js';
 import { costOf, type ModelInfo } from '../model/prices.js';
+import { TextProtocolReader } from '../model/text-protocol/reader.js';
+import { textGrammar } from '../tools/text-tools.js';
 import type { ActivityDeps } from './context.js';
 import type { EarlyCalls } from './early-calls.js';
+import { usesTextProtocol } from './form-request.js';
 import { PartialWriter } from './partial-writer.js';
 import { prepareBlock } from './prepare-call.js';
+import { ShownText, shownText } from './shown-text.js';
 
 /**
  * A complete call is announced when the next block begins, or after this long: by then a stop reason that says "cut"
@@ -34,10 +38,12 @@ interface HeldCall {
  * newer claim exists.
  */
 export class Attempt {
-  readonly reader = new AnswerReader();
+  readonly reader: AnswerSource;
   committed = false;
   private readonly superseded = new AbortController();
   private readonly partials: PartialWriter;
+  /** Texts that are arriving, by block number, as people see them. */
+  private readonly shown = new Map<number, ShownText>();
   /** The last complete call: held back until it is known not to be cut by the output limit. */
   private held: HeldCall | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -54,7 +60,8 @@ export class Attempt {
     private readonly model: ModelInfo,
     private readonly inputEstimate: number,
   ) {
-    const { task, turn } = input;
+    const { task, turn, settings } = input;
+    this.reader = usesTextProtocol(settings, model) ? new TextProtocolReader(textGrammar()) : new AnswerReader();
     this.partials = new PartialWriter(deps.journal, { task, turn, attempt: number });
   }
 
@@ -70,8 +77,7 @@ export class Attempt {
   async take(output: Exclude<ReaderOutput, { kind: 'error' | 'end' }>): Promise<void> {
     switch (output.kind) {
       case 'delta':
-        this.partials.add(callKey(this.input.turn, output.block), output.of, output.offset, output.text);
-        return;
+        return this.show(output);
       case 'begin':
         return this.announceHeld();
       case 'block':
@@ -82,6 +88,16 @@ export class Attempt {
         this.stopReason = output.reason;
         return;
     }
+  }
+
+  private show({ block, of, offset, text }: Extract<ReaderOutput, { kind: 'delta' }>): void {
+    let piece = { offset, text };
+    if (of === 'text') {
+      const shown = this.shown.get(block) ?? new ShownText();
+      this.shown.set(block, shown);
+      piece = shown.push(text);
+    }
+    if (piece.text !== '') this.partials.add(callKey(this.input.turn, block), of, piece.offset, piece.text);
   }
 
   /** The answer has ended as it should. */
@@ -191,11 +207,13 @@ export class Attempt {
 
   private async store(index: number, content: Exclude<AnswerBlock, ToolUseBlock>): Promise<void> {
     await this.partials.finish(callKey(this.input.turn, index));
-    const shown = content.type === 'text' ? content.text : content.type === 'thinking' ? content.thinking : '';
+    this.shown.delete(index);
+    const text =
+      content.type === 'text' ? shownText(content.text) : content.type === 'thinking' ? content.thinking : '';
     const say = content.type === 'text' ? 'text' : 'reasoning';
     const { turn } = this.input;
-    const event = { type: 'say', say, turn, attempt: this.number, block: index, text: shown } as const;
-    await this.put({ index, content, ...(shown === '' ? {} : { say: event }) });
+    const event = { type: 'say', say, turn, attempt: this.number, block: index, text } as const;
+    await this.put({ index, content, ...(text.trim() !== '' && { say: event }) });
   }
 
   private async put(block: NewBlock): Promise<void> {

@@ -10,6 +10,8 @@ import type { NewEvent, TurnOpening, TurnRow } from '../journal/rows.js';
 import { modelInfo } from '../model/prices.js';
 import { conversationLimit } from '../model/request.js';
 import { NO_ANSWER, noteText, noticeText, problemText, userText, verdictText } from '../prompts/notices.js';
+import { isResultText } from '../prompts/text-protocol.js';
+import { resultsInText } from './text-messages.js';
 
 /** Characters of a message that the task log shows. */
 const MAX_SHOWN = 16_000;
@@ -48,7 +50,8 @@ async function addedMessages(input: StreamInput, journal: Journal): Promise<Mess
   if (input.previous) {
     const turn = await journal.getTurn(input.previous.turn);
     added.push({ role: 'assistant', content: answerOf(turn) });
-    content.push(...(await resultsOf(turn, input.previous, journal)));
+    const results = await resultsOf(turn, input.previous, journal);
+    content.push(...(isWritten(turn) ? resultsInText(results, callsOf(turn)) : results));
   }
   for (const notice of input.notices) content.push({ type: 'text', text: noticeText(notice) });
   for (const message of input.messages) {
@@ -61,7 +64,7 @@ async function addedMessages(input: StreamInput, journal: Journal): Promise<Mess
 /** What is left of a message that a rewind has taken out of the conversation. */
 async function carriedOver({ message, blocks }: CarryOver, journal: Journal): Promise<MessageBlock[]> {
   const { content } = await journal.getMessage(message);
-  return blocks === 'all' ? content : content.filter((block) => block.type === 'tool_result');
+  return blocks === 'all' ? content : content.filter(isResult);
 }
 
 /** What a person said. A reference to nothing costs the words, not the task: anybody can send one. */
@@ -85,20 +88,34 @@ async function messageEvents(input: StreamInput, journal: Journal): Promise<NewE
   return events;
 }
 
-/** The answer as it is sent back: calls under our own ids, nothing blank, no thinking at the end. */
+/** The answer as it is sent back: calls as they were written, or under our own ids, nothing blank, no thinking at the end. */
 function answerOf(turn: TurnRow | undefined): MessageBlock[] {
-  const blocks: MessageBlock[] = (turn?.blocks ?? []).map((block) =>
-    block.type === 'tool_use'
-      ? {
-          type: 'tool_use',
-          id: toolUseId(callKey(turn!.turn, block.block)),
-          name: sendableName(block.name),
-          input: block.input,
-        }
-      : block,
-  );
+  const blocks = (turn?.blocks ?? []).map((block): MessageBlock => {
+    if (block.type !== 'tool_use') return block;
+    return block.raw === undefined ? sentCall(turn!, block) : { type: 'text', text: block.raw };
+  });
   while (isThinking(blocks.at(-1))) blocks.pop();
   return blocks.length > 0 ? blocks : [{ type: 'text', text: NO_ANSWER }];
+}
+
+function sentCall(
+  { turn }: TurnRow,
+  { name, input, block }: ToolUseBlock,
+): Extract<MessageBlock, { type: 'tool_use' }> {
+  return { type: 'tool_use', id: toolUseId(callKey(turn, block)), name: sendableName(name), input };
+}
+
+function callsOf(turn: TurnRow | undefined): ReturnType<typeof sentCall>[] {
+  return (turn?.blocks ?? []).flatMap((block) => (block.type === 'tool_use' ? [sentCall(turn!, block)] : []));
+}
+
+/** The answer's calls came as text, so their results are text as well. */
+function isWritten(turn: TurnRow | undefined): boolean {
+  return (turn?.blocks ?? []).some((block) => block.type === 'tool_use' && block.raw !== undefined);
+}
+
+function isResult(block: MessageBlock): boolean {
+  return block.type === 'tool_result' || (block.type === 'text' && isResultText(block.text));
 }
 
 /** Exactly one result for each call of the answer, in its order. */

@@ -8,13 +8,13 @@ import { NO_USAGE } from '../domain/usage.js';
 import type { Journal } from '../journal/journal.js';
 import { Superseded } from '../journal/journal.js';
 import type { TurnRow } from '../journal/rows.js';
-import type { AnswerReader } from '../model/answer-reader.js';
+import type { RawEvent } from '../model/answer-reader.js';
 import { DEFAULT_LIMITS, RequestFailed, type StreamLimits, Watchdog } from '../model/event-stream.js';
 import { eventFailure, failureOf } from '../model/failure.js';
 import { costOf, modelInfo } from '../model/prices.js';
 import { loadProfile, type Profile } from '../model/profiles.js';
 import { requestEvents } from '../model/provider.js';
-import { type ModelRequest, prepareRequest } from '../model/request.js';
+import type { ModelRequest } from '../model/request.js';
 import { INTERRUPTED, INTERRUPTED_BY_ERROR } from '../prompts/notices.js';
 import { systemPrompt } from '../prompts/system.js';
 import { offeredTools } from '../tools/registry.js';
@@ -22,6 +22,7 @@ import { Attempt } from './attempt.js';
 import { firstPage } from './call-pages.js';
 import { type ActivityDeps, currentRun, dispatchOrder } from './context.js';
 import { EarlyCalls } from './early-calls.js';
+import { formRequest } from './form-request.js';
 import { gather } from './gather.js';
 import type { Stop } from './stop.js';
 
@@ -36,7 +37,7 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const { head, conversation, opening, events } = await gather(input, journal);
   const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
   const requestOf = (from: Conversation) =>
-    prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), from);
+    formRequest(input.settings, model, systemPrompt(facts), offeredTools(input.settings.policy), from);
   let request = requestOf(conversation);
   const profile = await profileOf(deps, input.settings.profile);
   await journal.setProfile(input.task, input.settings.profile);
@@ -109,7 +110,7 @@ async function stream(
 }
 
 /** @throws RequestFailed when the stream ends before the answer does, or carries an error event */
-async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<AnswerReader['read']>[0]>): Promise<void> {
+async function readAnswer(attempt: Attempt, events: AsyncIterable<RawEvent>): Promise<void> {
   for await (const event of events) {
     for (const output of attempt.reader.read(event)) {
       if (output.kind === 'error') throw new RequestFailed(eventFailure(output.error.type, output.error.message));

@@ -45,6 +45,8 @@ export interface ToolUseBlock {
   input: Record<string, unknown>;
   /** Position of the block in the answer as streamed; with the turn key it makes the call key. */
   block: number;
+  /** Of a call that came as text: as it was written, with the white space before it. It is sent back like that. */
+  raw?: string;
   problem?: CallProblem;
 }
 

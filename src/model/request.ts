@@ -46,7 +46,7 @@ export function prepareRequest(
     model: model.api,
     max_tokens: maxTokens,
     system: [{ type: 'text', text: system, ...MARK }],
-    tools: offered,
+    ...(offered.length > 0 && { tools: offered }),
     messages,
   } as Anthropic.MessageCreateParamsNonStreaming;
   const chars = shown.reduce((sum, message) => sum + sizeOf(message), 0);
