@@ -49,8 +49,9 @@ async function growConversation(to: Journal, text: string): Promise<void> {
 }
 
 async function playTurn(to: Journal, turn: string, random: () => number): Promise<void> {
-  const claim = await to.claimTurn({ task, turn }, null, { model: 'm', tokens: 10, cost: 1 });
-  if (claim.claim === 'closed') return;
+  const request = { model: 'm', inputTokens: 10, inputCost: 1, outputPrice: 0, maxTokens: 0 };
+  const claim = await to.claimTurn({ task, turn }, null, request);
+  if (claim.claim !== 'granted') return;
   const { attempt } = claim;
   for (let block = 0; block < 3; block++) {
     const text = `${turn} ${block}`;
