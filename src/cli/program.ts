@@ -1,5 +1,6 @@
 import { Command, type CommanderError } from 'commander';
 import { LonghaulError } from '../domain/errors.js';
+import { nearest } from '../domain/nearest.js';
 import { packageVersion } from '../service/package.js';
 import { longhaulHome } from '../settings/paths.js';
 import {
@@ -16,7 +17,6 @@ import {
 } from './flags.js';
 import { commandHelp, helpWidth, programHelp } from './help.js';
 import type { Io } from './io.js';
-import { nearest } from './typos.js';
 
 /** Commands that decide for people, `profile save` and `profile remove` among them. */
 const FOR_PEOPLE = ['answer', 'send', 'abort', 'save', 'remove'];
