@@ -1,5 +1,7 @@
 import type { AnswerCall, PreparedCall, ToolRun } from '../domain/calls.js';
+import type { TurnKey } from '../domain/ids.js';
 import { judgeLoop, rememberCall } from '../domain/loops.js';
+import type { Mode } from '../domain/modes.js';
 import type { Outcome } from '../domain/outcomes.js';
 import { isApproved } from '../domain/policy.js';
 import type { TurnInProgress } from '../domain/task.js';
@@ -31,6 +33,11 @@ export class CallRunner {
     private readonly task: Task,
     readonly progress: TurnInProgress,
   ) {}
+
+  /** The turn's request goes out under this key. */
+  begin(turn: TurnKey, mode: Mode): void {
+    Object.assign(this.progress, { turn, mode, nextBlock: 0 });
+  }
 
   /** A person refused a call, or the task is complete: what follows is skipped. */
   get stopped(): boolean {

@@ -24,12 +24,12 @@ export async function unlessRewound<T>(task: Task, step: () => Promise<T>): Prom
 }
 
 /** What came after the message is no longer part of the conversation; its effects in the workspace stay. */
-async function applyRewind(task: Task, { to, text }: NonNullable<Task['rewind']>): Promise<void> {
+export async function applyRewind(task: Task, { to, text }: NonNullable<Task['rewind']>): Promise<void> {
   const { carried } = task;
   const asks = task.asks.map(({ ask }) => ask.id);
   for (const open of [...task.asks]) task.closeAsk(open);
   // messages whose request has no answer yet are not part of the conversation: they go with the next one
-  carried.messages.unshift(...task.takenMessages.splice(0));
+  task.putBackTaken();
   if (text !== undefined) carried.messages.push({ as: 'user_message', text });
   carried.head = to.head;
   delete carried.carryOver;

@@ -5,7 +5,7 @@ import { HASH_LENGTH, shortHash } from '../domain/hash.js';
 import type { TaskStatus } from '../domain/outcomes.js';
 import type { RewindPlace } from '../domain/rewind.js';
 import { type CarriedState, DEFAULT_TASK_SETTINGS, type TaskInput, type TaskSettings } from '../domain/task.js';
-import type { TaskRef, TurnSettings, UserMessage } from '../domain/turn.js';
+import type { Notice, TaskRef, TurnSettings, UserMessage } from '../domain/turn.js';
 import { type Host, hostActivities } from './activities.js';
 import type { CallInbox } from './inbox.js';
 
@@ -36,6 +36,8 @@ export class Task {
   inbox: CallInbox | undefined;
   /** Messages that go with the request being made; they are delivered when its answer is there. */
   readonly takenMessages: UserMessage[] = [];
+  /** The same of notices: those that come up while the answer streams are the next request's. */
+  readonly takenNotices: Notice[] = [];
   /** The conversation is to be taken back, as soon as what is being done is broken off. */
   rewind: { to: RewindPlace; text?: TextRef } | undefined;
   /** Breaks off what is being done, for a rewind. */
@@ -69,6 +71,12 @@ export class Task {
       toolProtocol,
       focusChain,
     };
+  }
+
+  /** What was taken for a request that has no answer goes with the next one. */
+  putBackTaken(): void {
+    this.carried.messages.unshift(...this.takenMessages.splice(0));
+    this.carried.notices.unshift(...this.takenNotices.splice(0));
   }
 
   /** The model gets a fresh start: a person has helped it. */

@@ -40,7 +40,7 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
   let end: RequestEnd | undefined;
   let failure: unknown;
   const streaming = scope
-    .run(() => requestAnswer(task, (turn) => Object.assign(runner.progress, { turn, nextBlock: 0 })))
+    .run(() => requestAnswer(task, ({ turn, settings }) => runner.begin(turn, settings.mode)))
     .then(
       (value) => {
         end = value;
@@ -76,7 +76,7 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
 /** The cut came while no execution of the stream was running. One more closes what is committed, and asks for nothing. */
 async function closeCut(task: Task, runner: CallRunner): Promise<Answered> {
   const { turn } = runner.progress;
-  const answer = await streamOnce(task, turn);
+  const answer = await streamOnce(task, { turn, settings: task.turnSettings() });
   if (answer.status !== 'answered') throw new Error(`Turn ${turn} was committed, but is not closed.`);
   adopt(task, runner, { turn, answer });
   return { turn, answer };
@@ -88,11 +88,10 @@ function adopt(task: Task, { progress }: CallRunner, { answer, turn }: Answered)
   Object.assign(progress, { turn, stop: answer.stop, callCount: answer.callCount, hasText: answer.hasText });
   carried.head = answer.head;
   carried.inProgress = progress;
-  carried.notices = [];
-  carried.requestsSinceTodo++;
   delete carried.carryOver;
   delete carried.previous;
   task.takenMessages.length = 0;
+  task.takenNotices.length = 0;
 }
 
 /** The calls that are left once the answer is closed. Between two of them the run may be handed over. */
