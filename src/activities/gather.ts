@@ -176,14 +176,16 @@ async function resultOf(
   const verdict = end.verdicts.find((one) => one.block === call.block);
   const { text: words, attachments } = verdict ?? {};
   const spoken = words && (await saidWith({ text: words, ...(attachments && { attachments }) }, journal));
-  const said = verdict?.note ? noteText(verdict.note) : spoken;
+  const note = verdict?.note && noteText(verdict.note);
   const stored = await journal.getResult(key);
   if (stored) {
     const text = await journal.getText(stored.text);
-    const feedback = said === undefined ? '' : `\n\nThe person said with it:\n${userText('feedback', said)}`;
+    const feedback = spoken === undefined ? '' : `\n\nThe person said with it:\n${userText('feedback', spoken)}`;
     return { text: text + feedback, isError: stored.status !== 'done' };
   }
   const status = verdict?.status ?? end.rest;
+  const quoted = spoken !== undefined && verdict?.as ? userText(verdict.as, spoken) : spoken;
+  const said = note === undefined ? quoted : quoted === undefined ? note : `${note}\n${quoted}`;
   return { text: verdictText(status, said), isError: status !== 'done' };
 }
 

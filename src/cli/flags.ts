@@ -1,3 +1,4 @@
+import { MIN_ASK_MS } from '../domain/asks.js';
 import { DURATION_WORDS, readDuration } from '../domain/duration.js';
 import { LonghaulError } from '../domain/errors.js';
 import { didYouMean } from '../domain/nearest.js';
@@ -50,6 +51,21 @@ export function parseOneOf<T extends string>(flag: string, words: readonly T[]):
   };
   return Object.assign(read, { words });
 }
+
+/** Time to an ask's deadline, or between reminders. */
+export function parseAskTime(flag: string): (value: string) => number {
+  return (value) => {
+    const ms = parseDuration(flag)(value);
+    if (ms >= MIN_ASK_MS) return ms;
+    throw badFlag(`${flag} is at least ${MIN_ASK_MS / 60_000}m, not "${value}".`);
+  };
+}
+
+/** One file each time the flag is given. */
+export function collectFiles(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+collectFiles.repeats = true;
 
 /** A task's id or a beginning of it. */
 export function parseTask(value: string): string {

@@ -45,7 +45,7 @@ function noticeWithFacts(notice: Extract<Notice, object>): string {
 }
 
 /** Words of a person, in the wrapper that tells what they are. */
-export function userText(as: UserMessage['as'], text: string): string {
+export function userText(as: UserMessage['as'] | 'answer', text: string): string {
   return `<${as}>\n${text}\n</${as}>`;
 }
 
@@ -97,6 +97,8 @@ export function noteText(note: VerdictNote): string {
       return 'Go on exploring, and show the plan when it is ready.';
     case 'carry_out':
       return 'Nobody answers questions in this task: the task is in act mode now, carry out the plan.';
+    case 'plan_unanswered':
+      return 'Nobody has answered, so the plan is not to be carried out. Change nothing; call attempt_completion with the plan as the result.';
     case 'switched_to_act':
       return 'The person has switched to act mode: carry out the plan.';
     case 'go_on':

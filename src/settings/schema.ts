@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { ASK_KINDS, type AskPolicies } from '../domain/asks.js';
+import { ASK_KINDS, type AskPolicies, MIN_ASK_MS } from '../domain/asks.js';
 import type { TaskLimits } from '../domain/budget.js';
 import { DURATION_WORDS, readDuration } from '../domain/duration.js';
 import { limitProblem } from '../domain/limits-change.js';
 import { MODES, type Mode } from '../domain/modes.js';
 import { APPROVALS, type Approval } from '../domain/policy.js';
-import type { FocusChainSettings, TaskSettings, ToolProtocol } from '../domain/task.js';
+import { type FocusChainSettings, type TaskSettings, TOOL_PROTOCOLS } from '../domain/task.js';
 
 /** What one source says of a task's settings; what it leaves out is for the others to say. */
 export interface PartialSettings {
@@ -22,11 +22,6 @@ export interface PartialSettings {
   focusChain?: Partial<FocusChainSettings>;
   asks?: AskPolicies;
 }
-
-export const TOOL_PROTOCOLS = ['auto', 'native', 'text'] as const satisfies readonly (ToolProtocol | 'auto')[];
-
-/** Shortest time to a deadline and between reminders, ms. */
-const MIN_ASK_MS = 60_000;
 
 const name = z.string('is a text').trim().min(1, 'must not be blank').max(200, 'has at most 200 characters');
 
