@@ -182,6 +182,7 @@ export function closedWords(event: AskClosedEvent, kind: AskKind | undefined): s
 /** Whoever answered, and from where. */
 function personOf({ who, from }: AskClosedEvent): string {
   const name = who === undefined ? 'a person' : neutralLine(who);
+  if (from === undefined) return `${name} through Temporal`;
   switch (from) {
     case 'cli':
       return `${name} from a command line`;
@@ -189,8 +190,6 @@ function personOf({ who, from }: AskClosedEvent): string {
       return `${name} from a program`;
     case 'web':
       return `${name} from the web page`;
-    case undefined:
-      return `${name} through Temporal`;
   }
 }
 
