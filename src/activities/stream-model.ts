@@ -9,6 +9,7 @@ import type { TurnRow } from '../journal/rows.js';
 import type { AnswerReader } from '../model/answer-reader.js';
 import { DEFAULT_LIMITS, RequestFailed, type StreamLimits, Watchdog } from '../model/event-stream.js';
 import { eventFailure, failureOf } from '../model/failure.js';
+import { withImages } from '../model/images.js';
 import { costAhead, modelInfo } from '../model/prices.js';
 import { loadProfile, type Profile } from '../model/profiles.js';
 import { requestEvents } from '../model/provider.js';
@@ -68,7 +69,8 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   // another execution may have claimed it in the meantime, with what it had found
   if (claim.head !== head) request = requestOf((await gather(input, journal)).conversation);
   // as much as the budget pays
-  request.body.max_tokens = claim.maxTokens;
+  const body = { ...(await withImages(request.body, journal)), max_tokens: claim.maxTokens };
+  request = { ...request, body };
   const attempt = new Attempt(input, deps, early, claim.attempt, model, request);
   const end = await stream(deps, attempt, profile, request, stop);
   if ('failure' in end) return { status: 'failed', ...end, used: await used() };

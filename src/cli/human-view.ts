@@ -134,6 +134,9 @@ export class HumanView implements View {
         this.text('cyan', `  ${words}`, '  ', true);
         return;
       }
+      case 'ask_reminder':
+        this.text('yellow', `  still not answered (reminder ${event.count}): ${event.ask}`, '  ', true);
+        return;
       case 'retract':
         return;
       case 'status':
@@ -151,6 +154,8 @@ export class HumanView implements View {
       case 'task':
       case 'user_feedback':
         this.quoted(event.text);
+        for (const { kind, name } of event.attachments ?? [])
+          this.text('cyan', `> [${kind}: ${neutralLine(name)}]`, '> ', false);
         return;
       case 'text':
       case 'reasoning':

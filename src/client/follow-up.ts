@@ -1,9 +1,9 @@
-import type { BlobRef } from '../domain/blocks.js';
 import type { BudgetUse } from '../domain/budget.js';
 import { LonghaulError } from '../domain/errors.js';
 import { limitsAnew } from '../domain/limits-anew.js';
 import { isOpen, type Outcome } from '../domain/outcomes.js';
 import type { CarriedState, TaskInput } from '../domain/task.js';
+import type { UserMessage } from '../domain/turn.js';
 import type { Journal } from '../journal/journal.js';
 import type { TaskRow } from '../journal/rows.js';
 import { notFound } from './resolve.js';
@@ -28,7 +28,7 @@ export async function closedTask(journal: Journal, task: string): Promise<(TaskR
  */
 export function followUpInput(
   row: TaskRow & { carried: string },
-  message: BlobRef,
+  message: Pick<UserMessage, 'text' | 'attachments'>,
   used: BudgetUse,
   now: number,
 ): TaskInput {
@@ -37,7 +37,7 @@ export function followUpInput(
   const next: CarriedState = {
     ...limitsAnew(state, input.settings.limits, used, now),
     mistakes: 0,
-    messages: [...state.messages, { as: 'user_message', text: message }],
+    messages: [...state.messages, { as: 'user_message', ...message }],
     resumed: { endedAt: row.since, after: isOpen(row.status) ? 'lost' : (row.status as Outcome['outcome']) },
   };
   return { ...input, state: next };

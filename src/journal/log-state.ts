@@ -7,6 +7,8 @@ const PAGE = 500;
 /** What a task's log says so far: which asks are open, and whether its last run has ended. */
 export class LogState {
   readonly open = new Map<string, AskEvent>();
+  /** How often each ask's people have been reminded. */
+  readonly reminders = new Map<string, number>();
   closed: ClosedEvent | undefined;
   seq = 0;
 
@@ -25,6 +27,9 @@ export class LogState {
         return;
       case 'status':
         if (isOpen(event.status)) this.closed = undefined;
+        return;
+      case 'ask_reminder':
+        this.reminders.set(event.ask, event.count);
         return;
       case 'say':
       case 'retract':
