@@ -33,6 +33,8 @@ export function runStore(ctx: Context) {
         await tx.updateTable('task').set({ run }).where('id', '=', task).execute();
         if (!restart) return true;
         if (!isOpen(row.status)) await checkFree(tx, row.workspace);
+        // what the run that was reset has left is not where this one stands
+        await tx.updateTable('task').set({ carried: null }).where('id', '=', task).execute();
         await settleTurns(tx, task, arrived, 'void');
         // executions of another run are counted from the beginning
         await tx.updateTable('turn').set({ dispatch: 0 }).where('task', '=', task).execute();

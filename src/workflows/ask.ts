@@ -1,4 +1,4 @@
-import { condition, uuid4 } from '@temporalio/workflow';
+import { CancellationScope, condition, uuid4 } from '@temporalio/workflow';
 import type { Answer, Ask } from '../domain/asks.js';
 import type { TaskEvent } from '../domain/events.js';
 import type { TaskStatus } from '../domain/outcomes.js';
@@ -40,7 +40,10 @@ export async function askPerson(task: Task, what: NewAsk): Promise<Answer> {
   task.closeAsk(open);
   task.parkedUntil = undefined;
   showStatus(task, 'running');
-  await say(task, [closedEvent(ask, answer, by), { type: 'status', status: 'running' }]);
+  // whatever breaks the task off now, the log must not show the ask as open
+  await CancellationScope.nonCancellable(() =>
+    say(task, [closedEvent(ask, answer, by), { type: 'status', status: 'running' }]),
+  );
   return { ...answer, by };
 }
 
@@ -76,13 +79,14 @@ async function settledOrDue(task: Task, open: OpenAsk): Promise<void> {
 }
 
 function closedEvent(ask: Ask, answer: Answer, by: 'person' | 'default'): TaskEvent {
-  const { text, who, from } = answer;
+  const { text, textRef, who, from } = answer;
   return {
     type: 'ask_closed',
     ask: ask.id,
     by,
     answer: answer.answer,
     ...(text === undefined ? {} : { text: cut(text, 1000) }),
+    ...(textRef === undefined ? {} : { textRef }),
     ...(answer.attachments === undefined ? {} : { attached: answer.attachments }),
     ...(who === undefined ? {} : { who }),
     ...(from === undefined ? {} : { from }),
