@@ -20,8 +20,9 @@ export type NewAsk = Pick<Ask, 'kind' | 'question'> &
  * Asks a person and waits, for as long as it takes or until the ask's deadline, when its default is taken. The ask is in
  * the task log before it can be missed, and so is its end. While it is open the task is `waiting`, or `parked` when time
  * alone would answer it.
+ * @param log where the ask and its end are told; only one that is about the journal itself goes elsewhere
  */
-export async function askPerson(task: Task, what: NewAsk): Promise<Answer> {
+export async function askPerson(task: Task, what: NewAsk, log: typeof say = say): Promise<Answer> {
   const ask = newAsk(task, what);
   const open: OpenAsk = { ask };
   task.asks.push(open);
@@ -29,12 +30,12 @@ export async function askPerson(task: Task, what: NewAsk): Promise<Answer> {
   const status: TaskStatus = what.parkedUntil === undefined ? 'waiting' : 'parked';
   showStatus(task, status, ask.question);
   const until = ask.deadline === undefined ? {} : { until: ask.deadline };
-  await say(task, [
+  await log(task, [
     { type: 'ask', ask, reply: replyJson(ask) },
     { type: 'status', status, ...until },
   ]);
 
-  await settledOrDue(task, open);
+  await settledOrDue(task, open, log);
   const byDefault = { answer: { answer: ask.default ?? 'no', by: 'default' }, by: 'default' } as const;
   const { answer, by } = open.settled ?? byDefault;
   task.closeAsk(open);
@@ -42,7 +43,7 @@ export async function askPerson(task: Task, what: NewAsk): Promise<Answer> {
   showStatus(task, 'running');
   // whatever breaks the task off now, the log must not show the ask as open
   await CancellationScope.nonCancellable(() =>
-    say(task, [closedEvent(ask, answer, by), { type: 'status', status: 'running' }]),
+    log(task, [closedEvent(ask, answer, by), { type: 'status', status: 'running' }]),
   );
   return { ...answer, by };
 }
@@ -65,7 +66,7 @@ function newAsk(task: Task, { parkedUntil, ...what }: NewAsk): Ask {
 }
 
 /** Until somebody answers, or the deadline has come; reminds people in between. */
-async function settledOrDue(task: Task, open: OpenAsk): Promise<void> {
+async function settledOrDue(task: Task, open: OpenAsk, log: typeof say): Promise<void> {
   const { id, opened, deadline, remindMs } = open.ask;
   const settled = () => open.settled !== undefined;
   for (let count = 1; ; count++) {
@@ -74,7 +75,7 @@ async function settledOrDue(task: Task, open: OpenAsk): Promise<void> {
     if (due === Number.POSITIVE_INFINITY) return condition(settled);
     const isSettled = await condition(settled, Math.max(1, due - Date.now()));
     if (isSettled || due === deadline) return;
-    await say(task, [{ type: 'ask_reminder', ask: id, count }]);
+    await log(task, [{ type: 'ask_reminder', ask: id, count }]);
   }
 }
 
