@@ -299,7 +299,8 @@ export class TaskClient extends TaskReader {
     await this.settle(task);
     const row = await closedTask(this.journal, task);
     if (!row) return false;
-    const input = followUpInput(row, await this.journal.putBlob(text), Date.now());
+    const used = await this.journal.treeUse(task);
+    const input = followUpInput(row, await this.journal.putBlob(text), used, Date.now());
     if (input.state) input.state.profile = await followUpProfile(this.place, task, input.state.profile);
     if (!(await this.taking(() => this.journal.reopenTask(task)))) return false;
     await this.startRun(input, row.title);

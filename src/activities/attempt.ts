@@ -8,6 +8,7 @@ import { Superseded } from '../journal/journal.js';
 import type { NewBlock, NewResult, TurnRow, UsageRow } from '../journal/rows.js';
 import { AnswerReader, type ReaderOutput } from '../model/answer-reader.js';
 import { costOf, type ModelInfo } from '../model/prices.js';
+import type { ModelRequest } from '../model/request.js';
 import type { ActivityDeps } from './context.js';
 import type { EarlyCalls } from './early-calls.js';
 import { PartialWriter } from './partial-writer.js';
@@ -52,7 +53,7 @@ export class Attempt {
     private readonly early: EarlyCalls,
     readonly number: number,
     private readonly model: ModelInfo,
-    private readonly inputEstimate: number,
+    private readonly request: Pick<ModelRequest, 'body' | 'inputEstimate'>,
   ) {
     const { task, turn } = input;
     this.partials = new PartialWriter(deps.journal, { task, turn, attempt: number });
@@ -210,8 +211,10 @@ export class Attempt {
   private usageRow(): UsageRow {
     const { usage: reported, usageComplete: complete, received } = this.reader;
     const seen = reported.inputTokens + reported.cacheReadTokens + reported.cacheWriteTokens > 0;
-    const guess = { ...NO_USAGE, inputTokens: seen || received === 0 ? 0 : this.inputEstimate };
-    const output = Math.max(reported.outputTokens, complete ? 0 : Math.ceil(received / CHARS_PER_TOKEN));
+    const { body, inputEstimate } = this.request;
+    const guess = { ...NO_USAGE, inputTokens: seen || received === 0 ? 0 : inputEstimate };
+    const arrived = complete ? 0 : Math.min(Math.ceil(received / CHARS_PER_TOKEN), body.max_tokens);
+    const output = Math.max(reported.outputTokens, arrived);
     const usage = addUsage(guess, { ...reported, outputTokens: output });
     const { turn } = this.input;
     const cost = costOf(this.model, usage);

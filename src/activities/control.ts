@@ -49,6 +49,7 @@ export async function storeText(input: TaskRef & { text: string }, { journal }: 
 }
 
 export async function closeTask(input: CloseInput, { journal }: ActivityDeps): Promise<TaskResult> {
+  await journal.settleLeft(input.task);
   const sums = await journal.totals(input.task);
   const totals = { turns: input.turns, usage: sums.usage, cost: sums.cost };
   const events: TaskEvent[] = input.asks.map((ask) => ({

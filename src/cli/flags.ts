@@ -18,10 +18,11 @@ const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000,
 /** Longest `--max-time`: a year, so that a deadline stays a sensible date. */
 const MAX_TIME_MS = 366 * 86_400_000;
 
-export function parseCount(flag: string): (value: string) => number {
+/** @param most largest value that is taken */
+export function parseCount(flag: string, most = 999_999_999): (value: string) => number {
   return (value) => {
     const n = Number(value);
-    if (/^\d{1,9}$/.test(value) && n > 0) return n;
+    if (/^\d{1,13}$/.test(value) && n > 0 && n <= most) return n;
     throw badFlag(`${flag} takes a whole number from 1 on, not "${value}".`);
   };
 }
@@ -34,6 +35,24 @@ export function parseDuration(flag: string): (value: string) => number {
     const whole = parts.map(([all]) => all).join('') === value && parts.length > 0;
     if (whole && ms >= 1 && ms <= MAX_TIME_MS) return Math.round(ms);
     throw badFlag(`${flag} takes a duration with its unit, such as 90s, 10m, 1h30m or 2d, not "${value}".`);
+  };
+}
+
+/** An amount in USD, such as `5`, `0.50` or `$5`; at most a million. */
+export function parseMoney(flag: string): (value: string) => number {
+  return (value) => {
+    const usd = /^\$?(\d{1,7}(?:\.\d{1,6})?)$/.exec(value)?.[1];
+    if (usd !== undefined && Number(usd) > 0 && Number(usd) <= 1e6) return Number(usd);
+    throw badFlag(`${flag} takes an amount in USD above 0, such as 5 or 0.50, not "${value}".`);
+  };
+}
+
+/** A percentage above 0 and below 100, with or without its sign. */
+export function parsePercent(flag: string): (value: string) => number {
+  return (value) => {
+    const percent = /^(\d{1,2}(?:\.\d{1,3})?)%?$/.exec(value)?.[1];
+    if (percent !== undefined && Number(percent) > 0) return Number(percent);
+    throw badFlag(`${flag} takes a percentage above 0 and below 100, such as 80, not "${value}".`);
   };
 }
 

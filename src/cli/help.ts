@@ -49,6 +49,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
       'run "Make the date parser accept ISO weeks" -w ~/src/app',
       'run "Update the changelog" --approve edit --max-turns 40',
       'run "Fix the build" --profile work --max-time 2h --detach',
+      'run "Port the tests" --yolo --max-cost 5 --soft-limit 80',
       'run --prompt-file plan.md --yolo --json --on-ask exit',
     ],
     exits: FOLLOWS,

@@ -8,7 +8,9 @@ import {
   parseApprovals,
   parseCount,
   parseDuration,
+  parseMoney,
   parseOneOf,
+  parsePercent,
   parseStatus,
   parseTask,
   ROLES,
@@ -91,7 +93,10 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       parseApprovals,
     )
     .option('--max-turns <n>', 'end after so many turns', parseCount('--max-turns'))
+    .option('--max-cost <usd>', 'end before it costs more', parseMoney('--max-cost'))
+    .option('--max-tokens <n>', 'end before it uses more, of all kinds', parseCount('--max-tokens', 1e12))
     .option('--max-time <duration>', 'end after so long, such as 90s, 30m, 2h', parseDuration('--max-time'))
+    .option('--soft-limit <percent>', 'ask once so much of a limit is used', parsePercent('--soft-limit'))
     .option('--detach', 'start it and return')
     .option('--on-ask <what>', 'without a terminal: wait, exit (code 3) or default', parseOneOf('--on-ask', ON_ASK))
     .option('--prompt-file <file>', 'read the prompt from a file; - is stdin')

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type StartedTask, type StartRequest, TaskClient } from '../client.js';
+import type { TaskLimits } from '../domain/budget.js';
 import { type Approval, DEFAULT_APPROVALS } from '../domain/policy.js';
 import type { OnAsk } from './flags.js';
 import { type FollowOptions, follow } from './follow.js';
@@ -18,7 +19,11 @@ export interface RunFlags {
   yolo?: boolean;
   approve?: Approval[];
   maxTurns?: number;
+  /** USD */
+  maxCost?: number;
+  maxTokens?: number;
   maxTime?: number;
+  softLimit?: number;
   detach?: boolean;
   json?: boolean;
   onAsk?: OnAsk;
@@ -76,11 +81,19 @@ function startRequest(io: Io, prompt: string, flags: RunFlags): StartRequest {
     prompt,
     workspace: resolve(io.cwd, flags.workspace ?? '.'),
     policy: { yolo: flags.yolo ?? false, approve: flags.approve ?? [...DEFAULT_APPROVALS] },
-    limits: {},
+    limits: limitsOf(flags),
   };
   if (flags.model !== undefined) request.model = flags.model;
   if (flags.profile !== undefined) request.profile = flags.profile;
-  if (flags.maxTurns !== undefined) request.limits = { ...request.limits, maxTurns: flags.maxTurns };
-  if (flags.maxTime !== undefined) request.limits = { ...request.limits, maxTimeMs: flags.maxTime };
   return request;
+}
+
+function limitsOf({ maxTurns, maxTokens, maxCost, maxTime, softLimit }: RunFlags): TaskLimits {
+  return {
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxCost === undefined ? {} : { maxCost }),
+    ...(maxTime === undefined ? {} : { maxTimeMs: maxTime }),
+    ...(softLimit === undefined ? {} : { softPercent: softLimit }),
+  };
 }

@@ -1,5 +1,7 @@
 import type { BlobRef } from '../domain/blocks.js';
+import type { BudgetUse } from '../domain/budget.js';
 import { LonghaulError } from '../domain/errors.js';
+import { limitsAnew } from '../domain/limits-anew.js';
 import { isOpen, type Outcome } from '../domain/outcomes.js';
 import type { CarriedState, TaskInput } from '../domain/task.js';
 import type { Journal } from '../journal/journal.js';
@@ -21,17 +23,19 @@ export async function closedTask(journal: Journal, task: string): Promise<(TaskR
 
 /**
  * What a closed task is taken up again with: where it stood, the message, and its limits anew.
+ * @param used by its task tree
  * @param now ms since the epoch
  */
-export function followUpInput(row: TaskRow & { carried: string }, message: BlobRef, now: number): TaskInput {
+export function followUpInput(
+  row: TaskRow & { carried: string },
+  message: BlobRef,
+  used: BudgetUse,
+  now: number,
+): TaskInput {
   const input = JSON.parse(row.input) as TaskInput;
   const state = JSON.parse(row.carried) as CarriedState;
-  const { maxTimeMs, maxTurns } = input.settings.limits;
-  if (maxTurns !== undefined) input.settings.limits.maxTurns = state.turns + maxTurns;
   const next: CarriedState = {
-    ...state,
-    ...(maxTimeMs === undefined ? {} : { deadlineAt: now + maxTimeMs }),
-    startedAt: now,
+    ...limitsAnew(state, input.settings.limits, used, now),
     mistakes: 0,
     messages: [...state.messages, { as: 'user_message', text: message }],
     resumed: { endedAt: row.since, after: isOpen(row.status) ? 'lost' : (row.status as Outcome['outcome']) },

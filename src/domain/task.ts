@@ -93,6 +93,8 @@ export interface CarriedState {
   mode: Mode;
   /** The limits in force: absolute, so that what was used before counts. */
   limits: TaskLimits;
+  /** What had been used when the task was taken up again, and its limits began to count anew; absent: nothing. */
+  limitsBase?: BudgetUse;
   /** The soft limit has been asked about. */
   softAsked?: true;
   /** Hashes of the calls made lately, oldest first, joined without a separator: what loop detection looks at. */
@@ -135,4 +137,6 @@ export interface TurnInProgress {
   verdicts: Verdict[];
   /** A person has refused a call of this turn: the others are skipped. */
   rejected: boolean;
+  /** The rest of the budget paid for an answer of so many tokens only. */
+  clamped?: true;
 }

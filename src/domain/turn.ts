@@ -136,6 +136,8 @@ export type StreamResult =
       callCount: number;
       /** The answer holds text that is not blank. */
       hasText: boolean;
+      /** It could be only as long as the rest of the budget pays. */
+      clamped?: true;
       /** The provider's id of an answer without any content. */
       requestId?: string;
       used: BudgetUse;

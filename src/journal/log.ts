@@ -4,6 +4,7 @@ import { isOpen } from '../domain/outcomes.js';
 import { type Context, inGroups, type Tx } from './context.js';
 import { lost } from './errors.js';
 import type { Journal } from './journal.js';
+import { setTurns } from './ledger.js';
 import { dropEnded } from './partials.js';
 import type { NewEvent } from './rows.js';
 import type { JournalSchema } from './schema.js';
@@ -32,7 +33,7 @@ export function logStore(ctx: Context) {
         const row = await findTask(tx, task);
         if (!row) throw lost(`task ${task}`);
         if (isOpen(row.status) || (how && how.seq !== row.seq)) return false;
-        await checkFree(tx, row.workspace);
+        await checkFree(tx, row.workspace, row.root);
         const { carried, moved } = how ?? {};
         if (carried !== undefined) {
           await tx
@@ -158,11 +159,8 @@ async function follow(tx: Tx, task: string, event: TaskEvent, now: number): Prom
       break;
     case 'closed':
       await setStatus(tx, task, event.outcome.outcome, now);
-      await tx
-        .updateTable('task')
-        .set({ turns: event.totals.turns, cost: event.totals.cost })
-        .where('id', '=', task)
-        .execute();
+      await setTurns(tx, task, event.totals.turns);
+      await tx.updateTable('task').set({ cost: event.totals.cost }).where('id', '=', task).execute();
       break;
     case 'say':
     case 'ask':

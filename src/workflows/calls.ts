@@ -51,8 +51,9 @@ export class CallRunner {
     if ('ran' in call) {
       this.count(call.ran);
     } else if (call.problem !== undefined) {
-      this.task.carried.mistakes++;
-      if (call.problem === 'truncated') this.truncated = true;
+      const byBudget = call.problem === 'truncated' && this.progress.clamped;
+      if (!byBudget) this.task.carried.mistakes++;
+      if (call.problem === 'truncated' && !byBudget) this.truncated = true;
     } else if (!this.stopped) {
       const free = call.effect === 'pure' && isApproved(call.approval, this.task.settings.policy);
       if (!free || this.running.size >= PARALLEL) await this.settle();
