@@ -3,13 +3,13 @@ import { LonghaulError } from '../domain/errors.js';
 import { callKey, type Head, toolUseId } from '../domain/ids.js';
 import type { CarryOver } from '../domain/rewind.js';
 import { cut } from '../domain/text.js';
-import type { StreamInput, TurnEnd } from '../domain/turn.js';
+import type { StreamInput, TurnEnd, Verdict } from '../domain/turn.js';
 import { headAfter } from '../journal/conversations.js';
 import type { Journal } from '../journal/journal.js';
 import type { NewEvent, TurnOpening, TurnRow } from '../journal/rows.js';
 import { modelInfo } from '../model/prices.js';
 import { conversationLimit } from '../model/request.js';
-import { NO_ANSWER, noteText, noticeText, problemText, userText, verdictText } from '../prompts/notices.js';
+import { NO_ANSWER, noteText, noticeText, problemText, userText, verdictText, withWords } from '../prompts/notices.js';
 
 /** Characters of a message that the task log shows. */
 const MAX_SHOWN = 16_000;
@@ -130,11 +130,15 @@ async function resultOf(
   const stored = await journal.getResult(key);
   if (stored) {
     const text = await journal.getText(stored.text);
-    const feedback = said === undefined ? '' : `\n\nThe person said with it:\n${userText('feedback', said)}`;
-    return { text: text + feedback, isError: stored.status !== 'done' };
+    return { text: withWords(text, said), isError: stored.status !== 'done' };
   }
-  const status = verdict?.status ?? end.rest;
+  const status = verdict && !isPermission(verdict) ? verdict.status : end.rest;
   return { text: verdictText(status, said), isError: status !== 'done' };
+}
+
+/** Only allows the call: what came of it would be a result. */
+function isPermission({ status, as, note }: Verdict): boolean {
+  return status === 'done' && as === undefined && note === undefined;
 }
 
 function isThinking(block: MessageBlock | undefined): boolean {

@@ -33,22 +33,20 @@ export async function standOf(journal: Journal, row: TaskRow): Promise<Stand> {
     since.apply(event);
   }
   const { place, unanswered } = await placeOf(journal, base, since);
-  const { head: _, carryOver: __, previous: ___, inProgress: ____, resumed: _____, pausedAt, ...rest } = since.state;
-  const { usage, cost } = await journal.totals(row.task);
-  const tokens = usage.inputTokens + usage.outputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
-  const { todo } = since;
-  const state: CarriedState = {
-    ...rest,
-    ...place,
-    turns: row.turns,
-    used: { turns: row.turns, tokens, cost },
-    profile: row.profile ?? rest.profile,
-    ...(todo && { todo: { text: await journal.putText(todo.text), done: todo.done, total: todo.total } }),
-  };
+  const { todo, state } = since;
+  for (const part of OF_A_RUN) delete state[part];
+  Object.assign(state, place);
+  state.turns = row.turns;
+  state.used = await journal.treeUse(row.task);
+  if (row.profile !== null) state.profile = row.profile;
+  if (todo) state.todo = { text: await journal.putText(todo.text), done: todo.done, total: todo.total };
   return { state, rebuilt: true, unanswered };
 }
 
 type Place = Pick<CarriedState, 'head' | 'carryOver' | 'previous'>;
+
+/** What only a run that goes on has, or what the journal knows better. */
+const OF_A_RUN = ['carryOver', 'previous', 'inProgress', 'resumed', 'pausedAt'] as const;
 
 /** How the conversation ends: with the newest turn, or with the rewind that came after it. */
 async function placeOf(
@@ -67,7 +65,7 @@ async function placeOf(
     const { head, carryOver, previous } = base;
     return { place: { head, ...(carryOver && { carryOver }), ...(previous && { previous }) }, unanswered: false };
   }
-  if (turn.state !== 'open' && turn.blocks.length > 0) {
+  if (turn.state === 'closed' && turn.blocks.length > 0) {
     return { place: { head: turn.head, previous: await endOf(journal, turn, since) }, unanswered: false };
   }
   // what was asked begins the next request, so that roles alternate and nothing is said twice

@@ -48,7 +48,7 @@ export class SinceStart {
       case 'rewound':
         this.rewound = event;
         this.notices = ['rewound', modeNotice(this.mode)];
-        this.words = event.text === undefined ? [] : [{ as: 'user_message', text: event.text }];
+        this.words = event.said === undefined ? [] : [{ as: 'user_message', text: event.said }];
         break;
       case 'mode':
         this.mode = event.mode;

@@ -119,7 +119,7 @@ export interface RewoundEvent {
   /** The answer that is the last message: it joins the conversation with the next request. */
   turn?: TurnKey;
   /** Goes with the next request. */
-  text?: TextRef;
+  said?: TextRef;
   /** Messages that are left, and that were taken back. */
   kept: number;
   dropped: number;

@@ -38,7 +38,7 @@ export async function applyRewind(task: Task, { to, text }: NonNullable<Task['re
   task.parkedUntil = undefined;
   await say(task, [
     ...asks.map((ask) => ({ type: 'ask_closed', ask, by: 'cancelled', answer: 'no' }) as const),
-    { type: 'rewound', ...to, ...(text && { text }) },
+    { type: 'rewound', ...to, ...(text && { said: text }) },
     { type: 'status', status: 'running' },
   ]);
   task.rewind = undefined;

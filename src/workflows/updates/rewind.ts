@@ -32,7 +32,8 @@ async function takeRewind(task: Task, { message, text }: RewindRequest): Promise
   if ('problem' in found) throw refused('BadArgument', found.problem);
   refuseWhileRewinding(task);
   // a message may have joined the conversation meanwhile, under the same number
-  if (found.turn !== undefined && conversationEnd(task.carried).turn !== found.turn) return takeRewind(task, { message, text });
+  if (found.turn !== undefined && conversationEnd(task.carried).turn !== found.turn)
+    return takeRewind(task, { message, text });
   task.rewind = { to: found, ...(text === undefined ? {} : { text }) };
   task.interrupt?.();
   await condition(() => task.rewind === undefined || task.closing);
