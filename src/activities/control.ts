@@ -1,10 +1,9 @@
 import type { TextRef } from '../domain/blocks.js';
 import type { TaskEvent } from '../domain/events.js';
-import type { Head } from '../domain/ids.js';
 import type { TaskResult } from '../domain/outcomes.js';
-import type { RewindPlace } from '../domain/rewind.js';
+import type { ConversationEnd, RewindPlace } from '../domain/rewind.js';
 import type { CallPage, TaskRef } from '../domain/turn.js';
-import { placeOfMessage } from '../journal/rewind-place.js';
+import { placeOfMessage } from '../journal/conversation-end.js';
 import { endCommands } from '../runner/sweep.js';
 import { homePaths } from '../settings/paths.js';
 import { removeLeftTemp } from '../workspace/atomic-write.js';
@@ -39,10 +38,10 @@ export async function listCalls(
 
 /** Where a rewind to that message leads: the n-th of the conversation, or the one with that id. */
 export async function findMessage(
-  input: TaskRef & { head: Head; message: string },
+  { end, message }: TaskRef & { end: ConversationEnd; message: string },
   { journal }: ActivityDeps,
 ): Promise<RewindPlace | { problem: string }> {
-  return placeOfMessage(journal, input.head, input.message);
+  return placeOfMessage(journal, end, message);
 }
 
 export async function storeText(input: TaskRef & { text: string }, { journal }: ActivityDeps): Promise<TextRef> {

@@ -11,7 +11,7 @@ import { LonghaulError } from '../domain/errors.js';
 import { callKey, type Head, toolUseId } from '../domain/ids.js';
 import type { CarryOver } from '../domain/rewind.js';
 import { cut } from '../domain/text.js';
-import type { StreamInput, TurnEnd, UserMessage } from '../domain/turn.js';
+import type { StreamInput, TurnEnd, UserMessage, Verdict } from '../domain/turn.js';
 import { headAfter } from '../journal/conversations.js';
 import type { Journal } from '../journal/journal.js';
 import type { NewEvent, TurnOpening, TurnRow } from '../journal/rows.js';
@@ -26,6 +26,7 @@ import {
   SEE_ATTACHED,
   userText,
   verdictText,
+  withWords,
 } from '../prompts/notices.js';
 import { attachedBlocks, attachmentsOf } from './attached.js';
 
@@ -180,13 +181,17 @@ async function resultOf(
   const stored = await journal.getResult(key);
   if (stored) {
     const text = await journal.getText(stored.text);
-    const feedback = spoken === undefined ? '' : `\n\nThe person said with it:\n${userText('feedback', spoken)}`;
-    return { text: text + feedback, isError: stored.status !== 'done' };
+    return { text: withWords(text, spoken), isError: stored.status !== 'done' };
   }
-  const status = verdict?.status ?? end.rest;
+  const status = verdict && !isPermission(verdict) ? verdict.status : end.rest;
   const quoted = spoken !== undefined && verdict?.as ? userText(verdict.as, spoken) : spoken;
   const said = note === undefined ? quoted : quoted === undefined ? note : `${note}\n${quoted}`;
   return { text: verdictText(status, said), isError: status !== 'done' };
+}
+
+/** Only allows the call: what came of it would be a result. */
+function isPermission({ status, as, note }: Verdict): boolean {
+  return status === 'done' && as === undefined && note === undefined;
 }
 
 function isThinking(block: MessageBlock | undefined): boolean {

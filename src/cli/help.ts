@@ -80,6 +80,24 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     exits: REMOTE,
     zero: 'the task has ended, or will',
   },
+  resume: {
+    examples: ['resume k3v', 'resume k3v "The tests are in test/, go on there"', 'resume k3v --detach --json'],
+    exits: FOLLOWS,
+    zero: 'completed; with --detach, or after detaching: the task goes on',
+  },
+  pause: { examples: ['pause k3v'], exits: REMOTE, zero: 'the task is paused, or will be after the present step' },
+  unpause: { examples: ['unpause k3v'], exits: REMOTE, zero: 'the task goes on' },
+  mode: { examples: ['mode k3v plan', 'mode k3v act'], exits: REMOTE, zero: 'the next turn is in that mode' },
+  budget: {
+    examples: ['budget k3v', 'budget k3v --max-turns 80 --max-cost 5', 'budget k3v --no-max-time'],
+    exits: REMOTE,
+    zero: 'shown, or changed',
+  },
+  rewind: {
+    examples: ['rewind k3v', 'rewind k3v 12', 'rewind k3v 12 "Do it without the new dependency"'],
+    exits: REMOTE,
+    zero: 'listed, or taken back',
+  },
   tasks: { examples: ['tasks', 'tasks --status waiting', 'tasks --limit 10 --json'], exits: LOCAL, zero: 'listed' },
   show: { examples: ['show k3v', 'show k3v --json'], exits: LOCAL, zero: 'shown, however the task stands' },
   worker: {

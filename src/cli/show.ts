@@ -4,8 +4,10 @@ import { isOpen } from '../domain/outcomes.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import { LOCAL_SERVER, type TaskRow } from '../journal/rows.js';
 import { askLines, howToAnswer } from './asking.js';
+import { budgetOf } from './budget.js';
 import { wrap } from './flow.js';
 import { type Io, painter, printJson, printLine, textWidth } from './io.js';
+import { limitWords } from './limits.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { markdownProse, rendered } from './prose.js';
 import { requireTask, uiPage } from './task-row.js';
@@ -30,12 +32,18 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     const outcome = isOpen(row.status) ? undefined : state.closed?.outcome;
     const result = outcome?.outcome === 'completed' ? await journal.getText(outcome.result) : undefined;
     const ui = await uiPage(home, io.env, task);
+    const { limits, mode, used, elapsedMs } = await budgetOf(client, task);
+    const words = limitWords(limits, used, elapsedMs);
     if (json) {
       printJson(io, {
         type: 'show',
         ...taskJson({ ...row, status }),
         worker: isOpen(row.status) ? served : null,
         profile: row.profile,
+        mode,
+        pausedSince: state.pausedAt === undefined ? null : new Date(state.pausedAt).toISOString(),
+        limits,
+        used: { ...used, timeMs: elapsedMs },
         ui: ui ?? null,
         seq: state.seq,
         asks: asks.map(({ ask, reply }) => ({
@@ -62,8 +70,11 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
       ['workspace', neutralLine(row.workspace)],
       ['model', neutralLine(row.model)],
       ...(row.profile === null ? [] : [['profile', row.profile]]),
+      ['mode', mode],
+      ...(state.pausedAt === undefined ? [] : [['paused', `since ${dateTime(state.pausedAt)}`]]),
       ['started', dateTime(row.created)],
       ['totals', `${count(row.turns, 'turn')}, ${count(requests, 'request')}, ${tokens(usage)}, ${money(cost)}`],
+      ...(words.length > 0 ? [['limits', words.join(' · ')]] : []),
       ...(ui ? [['Temporal UI', ui]] : []),
       ...(outcome ? [['outcome', outcomeWords(outcome)]] : []),
     ];

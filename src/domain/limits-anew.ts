@@ -3,7 +3,8 @@ import type { CarriedState } from './task.js';
 
 /**
  * What a task that is taken up again is held to: its limits, with what people made of them while it ran, count anew. The
- * new ones are what has been used, and as much again as the last run was allowed; the time begins now.
+ * new ones are what has been used, and as much again as the last run was allowed; the time begins now. Limits that a
+ * person has set since the end hold as they are.
  *
  * @param state left by the last run; one of an earlier version may have no limits
  * @param given limits the task was started with
@@ -11,7 +12,7 @@ import type { CarriedState } from './task.js';
  * @param now ms since the epoch
  */
 export function limitsAnew(state: CarriedState, given: TaskLimits, used: BudgetUse, now: number): CarriedState {
-  const { softAsked: _asked, pausedAt: _paused, deadlineAt: _deadline, ...kept } = state;
+  const { softAsked: _asked, pausedAt: _paused, deadlineAt: _deadline, limitsSet, ...kept } = state;
   const last: TaskLimits = state.limits ?? given;
   const base = state.limitsBase ?? NOTHING_USED;
   const anew = (cap: number | undefined, part: keyof BudgetUse) =>
@@ -29,8 +30,7 @@ export function limitsAnew(state: CarriedState, given: TaskLimits, used: BudgetU
   };
   return {
     ...kept,
-    limits,
-    limitsBase: used,
+    ...(limitsSet ? { limits: last } : { limits, limitsBase: used }),
     startedAt: now,
     pausedMs: 0,
     ...(last.maxTimeMs === undefined ? {} : { deadlineAt: now + last.maxTimeMs }),

@@ -97,6 +97,8 @@ export interface CarriedState {
   limits: TaskLimits;
   /** What had been used when the task was taken up again, and its limits began to count anew; absent: nothing. */
   limitsBase?: BudgetUse;
+  /** A person has set the limits since the last run ended: the next one is held to them as they are. */
+  limitsSet?: true;
   /** The soft limit has been asked about. */
   softAsked?: true;
   /** Hashes of the calls made lately, oldest first, joined without a separator: what loop detection looks at. */

@@ -94,6 +94,9 @@ export interface TurnEnd {
   rest: 'skipped' | 'interrupted';
 }
 
+/** What a person said: words, maybe with images and files. */
+export type Said = Pick<UserMessage, 'text' | 'attachments'>;
+
 /** What a person said, waiting to be delivered. `as` chooses the wrapper that tells the model what it is. */
 export interface UserMessage {
   as: 'task' | 'user_message' | 'feedback';

@@ -1,6 +1,6 @@
 import type { AnswerBlock, BlobRef, Conversation, Message, TextRef } from '../domain/blocks.js';
 import type { BudgetCaps, BudgetUse } from '../domain/budget.js';
-import type { Partial, StoredEvent } from '../domain/events.js';
+import type { Partial, StoredEvent, TaskEvent } from '../domain/events.js';
 import type { CallKey, Head, TaskId, TurnKey } from '../domain/ids.js';
 import type { Outcome, TaskStatus } from '../domain/outcomes.js';
 import type { WorkerRole } from '../domain/queues.js';
@@ -12,6 +12,7 @@ import type {
   NewBlock,
   NewEvent,
   NewResult,
+  Reopening,
   Reservation,
   Restart,
   TaskRow,
@@ -65,8 +66,16 @@ export interface Journal {
       root?: TaskId;
     },
   ): Promise<void>;
-  /** Makes a closed task `starting` again; false when it is open already. @throws WorkspaceInUse */
-  reopenTask(task: TaskId): Promise<boolean>;
+  /**
+   * Makes a closed task `starting` again, with what its next run begins from; false when it is open already, or has been
+   * changed since it was read. @throws WorkspaceInUse
+   */
+  reopenTask(task: TaskId, how?: Reopening): Promise<boolean>;
+  /**
+   * Changes what the next run of a closed task begins from, and says so in its log; false when it is open, or has been
+   * changed since it was read.
+   */
+  changeClosed(task: TaskId, seq: number, change: { carried: string; events: TaskEvent[] }): Promise<boolean>;
   /**
    * Ends a task from outside, but only while it is open and its status is the one it had at `since`; false when it is
    * not. Answers that are still arriving are closed with what they have; whoever still streams one gets `Superseded`.

@@ -27,8 +27,13 @@ export interface TaskRow {
   cost: number;
   /** The `TaskInput` the task was started with, as JSON. */
   input: string;
-  /** `CarriedState` left by the last run that closed, as JSON; null before. */
+  /**
+   * `CarriedState` as JSON: what the last run has left when it closed; or, with `resumed`, what the last run has begun
+   * from. Null where there is neither.
+   */
   carried: string | null;
+  /** Number of its last event. */
+  seq: number;
   /** Temporal's id of the newest run that has done something; null before the first. */
   run: string | null;
   /** Provider profile that the newest request was made with, or the first one will be; null when that is not known. */
@@ -49,6 +54,18 @@ export interface HostLease {
   pid: number;
   /** ms since the epoch */
   until: number;
+}
+
+/** How a closed task is taken up again. */
+export interface Reopening {
+  /** `seq` of the task when it was read. */
+  seq: number;
+  /** The `CarriedState` that the run begins with, as JSON. */
+  carried: string;
+  /** Where the run is, when that is another server than before. */
+  moved?: { server: string; input: string };
+  /** Said with it. */
+  events: TaskEvent[];
 }
 
 /** What a reset takes back; see `Journal.enterRun`. */

@@ -33,6 +33,8 @@ export function runStore(ctx: Context) {
         await settleTurns(tx, left, arrived, 'void', restart ? 'the task was reset' : 'its run is over');
         if (!restart) return true;
         if (!isOpen(row.status)) await checkFree(tx, row.workspace, row.root);
+        // what the run that was reset has left is not where this one stands
+        await tx.updateTable('task').set({ carried: null }).where('id', '=', task).execute();
         // executions of another run are counted from the beginning
         await tx.updateTable('turn').set({ dispatch: 0 }).where('task', '=', task).execute();
         await tx.updateTable('call').set({ dispatch: 0 }).where('task', '=', task).execute();

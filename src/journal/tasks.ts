@@ -152,6 +152,7 @@ function taskRow(row: Selectable<JournalSchema['task']>): TaskRow {
     cost: row.cost,
     input: row.input,
     carried: row.carried,
+    seq: row.seq,
     run: row.run ?? null,
     profile: row.profile ?? profileIn(row.input) ?? null,
   };

@@ -1,6 +1,7 @@
 import type { CallProblem, ToolUseBlock } from '../domain/blocks.js';
 import type { CallStatus } from '../domain/calls.js';
 import type { Notice, UserMessage, VerdictNote } from '../domain/turn.js';
+import { resumedText } from './resumed.js';
 
 /** What stands for the answer in the conversation when the model gave none. */
 export const NO_ANSWER = '[No answer was received from the model.]';
@@ -40,7 +41,7 @@ function noticeWithFacts(notice: Extract<Notice, object>): string {
         ? `The todo list has not been given for ${notice.requests} requests; give it with task_progress, as it is now.`
         : 'There is no todo list yet; give one with task_progress.';
     case 'resumed':
-      return 'The task had ended; the person has taken it up again. The workspace may have changed since.';
+      return resumedText(notice);
   }
 }
 
@@ -110,6 +111,11 @@ export function noteText(note: VerdictNote): string {
   }
 }
 
+/** A result with what the person said when they allowed the call. */
+export function withWords(result: string, said: string | undefined): string {
+  return said === undefined ? result : `${result}\n\nThe person said with it:\n${userText('feedback', said)}`;
+}
+
 /** The result of a call that has none of its own, by how it ended; `said` is what a person or the workflow added. */
 export function verdictText(status: CallStatus, said: string | undefined): string {
   switch (status) {
@@ -124,8 +130,11 @@ export function verdictText(status: CallStatus, said: string | undefined): strin
     case 'skipped':
       return said ?? 'Skipped: an earlier call of the same answer was not carried out.';
     case 'interrupted':
-      return said ?? 'Interrupted before it was executed.';
+      return withWords('Interrupted before it was executed.', said);
     case 'unknown':
-      return said ?? 'The outcome is unknown: it may or may not have had its effect. Look before you repeat it.';
+      return withWords(
+        'The outcome is unknown: it may or may not have had its effect. Look before you repeat it.',
+        said,
+      );
   }
 }

@@ -19,8 +19,8 @@ export function setLimits({ carried }: Task, limits: TaskLimits): void {
   delete carried.softAsked;
   delete carried.deadlineAt;
   if (limits.maxTimeMs !== undefined) {
-    const stopped = carried.pausedAt === undefined ? 0 : Date.now() - carried.pausedAt;
-    carried.deadlineAt = carried.startedAt + limits.maxTimeMs + carried.pausedMs + stopped;
+    // the end of a pause adds that pause
+    carried.deadlineAt = carried.startedAt + limits.maxTimeMs + carried.pausedMs;
   }
 }
 

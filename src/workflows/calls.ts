@@ -129,6 +129,7 @@ export class CallRunner {
     if (isApproved(call.approval, this.task.settings.policy)) return { by: 'policy' };
     const { approved, verdict } = await askForApproval(this.task, call);
     throwIfCancelled();
+    if (approved) await whilePaused(this.task);
     if (verdict) this.progress.verdicts.push(verdict);
     if (approved) return { by: 'person' };
     this.progress.rejected = true;

@@ -1,4 +1,5 @@
 import type { Outcome } from '../domain/outcomes.js';
+import { forgiveMistakes } from '../domain/start-state.js';
 import type { Notice } from '../domain/turn.js';
 import { stowMessages } from './answers.js';
 import { askForGuidance } from './asks/mistake-limit.js';
@@ -26,7 +27,7 @@ async function mistakeGate(task: Task): Promise<Outcome | undefined> {
   if (trouble === undefined) return undefined;
   const failed = { outcome: 'failed', class: 'mistake_limit', message: trouble } as const;
   if (task.settings.policy.yolo || !(await askForGuidance(task, trouble))) return failed;
-  task.forgiveMistakes();
+  forgiveMistakes(task.carried);
   return undefined;
 }
 

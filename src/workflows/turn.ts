@@ -44,7 +44,10 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
     .then(
       (value) => {
         end = value;
-        if ('answer' in value) adopt(task, runner, value);
+        if (!('answer' in value)) return;
+        // a rewind has taken the conversation back to before it
+        if (task.rewind !== undefined) task.carried.turns++;
+        else adopt(task, runner, value);
       },
       (err: unknown) => {
         failure = err ?? new Error('The request failed.');
