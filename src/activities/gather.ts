@@ -50,7 +50,11 @@ async function addedMessages(input: StreamInput, journal: Journal): Promise<Mess
     added.push({ role: 'assistant', content: answerOf(turn) });
     content.push(...(await resultsOf(turn, input.previous, journal)));
   }
-  for (const notice of input.notices) content.push({ type: 'text', text: noticeText(notice) });
+  for (const notice of input.notices) {
+    const todo = typeof notice === 'object' && notice.notice === 'todo' ? notice.todo : undefined;
+    const list = todo && (await wordsOf(todo.text, journal));
+    content.push({ type: 'text', text: noticeText(notice, list) });
+  }
   for (const message of input.messages) {
     content.push({ type: 'text', text: userText(message.as, await wordsOf(message.text, journal)) });
   }
@@ -126,15 +130,17 @@ async function resultOf(
 ): Promise<{ text: string; isError: boolean }> {
   if (call.problem) return { text: problemText(call.problem, call), isError: true };
   const verdict = end.verdicts.find((one) => one.block === call.block);
-  const said = verdict?.note ? noteText(verdict.note) : verdict?.text && (await wordsOf(verdict.text, journal));
+  const as = verdict?.as ?? 'feedback';
+  const words = verdict?.text && userText(as, await wordsOf(verdict.text, journal));
+  const note = verdict?.note && noteText(verdict.note);
   const stored = await journal.getResult(key);
   if (stored) {
     const text = await journal.getText(stored.text);
-    const feedback = said === undefined ? '' : `\n\nThe person said with it:\n${userText('feedback', said)}`;
+    const feedback = words === undefined ? '' : `\n\nThe person said with it:\n${words}`;
     return { text: text + feedback, isError: stored.status !== 'done' };
   }
   const status = verdict?.status ?? end.rest;
-  return { text: verdictText(status, said), isError: status !== 'done' };
+  return { text: verdictText(status, note, words), isError: status !== 'done' };
 }
 
 function isThinking(block: MessageBlock | undefined): boolean {

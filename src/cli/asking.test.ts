@@ -82,7 +82,7 @@ describe('an ask that is settled', () => {
     expect(words({ text: 'blue' }, 'followup')).toBe('answered by a person: blue');
     expect(words({ answer: 'yes', text: 'but gently' }, 'tool')).toBe('answered by a person: yes, but gently');
     expect(words({ answer: 'no', by: 'default' }, 'tool')).toBe('answered by default: no');
-    expect(words({ answer: 'no', by: 'cancelled' }, 'tool')).toBe('not answered: the task ends');
+    expect(words({ answer: 'no', by: 'cancelled' }, 'tool')).toBe('not answered: it is no longer asked');
   });
 
   it('says that a text in place of an approval means no', () => {

@@ -1,6 +1,9 @@
 import { isRowServed, shownStatus } from '../client/served.js';
 import { TaskClient } from '../client.js';
+import type { TaskLimits } from '../domain/budget.js';
+import type { Mode } from '../domain/modes.js';
 import { isOpen } from '../domain/outcomes.js';
+import { DEFAULT_TASK_SETTINGS, type TaskInput } from '../domain/task.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import { LOCAL_SERVER, type TaskRow } from '../journal/rows.js';
 import { askLines, howToAnswer } from './asking.js';
@@ -11,7 +14,7 @@ import { markdownProse, rendered } from './prose.js';
 import { requireTask, uiPage } from './task-row.js';
 import { taskJson } from './tasks.js';
 import { count, dateTime, duration, money, tokens } from './text.js';
-import { outcomeWords } from './words.js';
+import { limitsWords, outcomeWords, todoLines } from './words.js';
 
 /** State of one task, its open asks with how to answer them, its totals; needs no service. @returns the exit code */
 export async function showCommand(io: Io, home: string, prefix: string, json: boolean): Promise<number> {
@@ -29,6 +32,8 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     const { usage, cost, requests } = await journal.totals(task);
     const outcome = isOpen(row.status) ? undefined : state.closed?.outcome;
     const result = outcome?.outcome === 'completed' ? await journal.getText(outcome.result) : undefined;
+    const { mode, limits } = { ...settingsOf(row), ...changedIn(state) };
+    const { todo } = state;
     const ui = await uiPage(home, io.env, task);
     if (json) {
       printJson(io, {
@@ -38,6 +43,9 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
         profile: row.profile,
         ui: ui ?? null,
         seq: state.seq,
+        mode,
+        limits,
+        todo: todo ? { text: todo.text, done: todo.done, total: todo.total } : null,
         asks: asks.map(({ ask, reply }) => ({
           ...ask,
           reply,
@@ -61,6 +69,8 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
       ['workspace', neutralLine(row.workspace)],
       ['model', neutralLine(row.model)],
       ...(row.profile === null ? [] : [['profile', row.profile]]),
+      ['mode', mode],
+      ['limits', limitsWords(limits)],
       ['started', dateTime(row.created)],
       ['totals', `${count(row.turns, 'turn')}, ${count(requests, 'request')}, ${tokens(usage)}, ${money(cost)}`],
       ...(ui ? [['Temporal UI', ui]] : []),
@@ -68,6 +78,8 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     ];
     for (const [name, value] of lines)
       printLine(io, wrap(`${`${name}:`.padEnd(13)}${value}`, textWidth(io), ' '.repeat(13)));
+    if (todo) printLine(io, `\ntodo list: ${todo.done}/${todo.total} done`);
+    for (const line of todo ? todoLines(todo.text) : []) printLine(io, wrap(`  ${line}`, textWidth(io), '      '));
     for (const ask of asks) {
       const lines = await askLines(ask, task, journal, {
         io,
@@ -82,6 +94,17 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
   } finally {
     await client.close();
   }
+}
+
+/** What the task was started with. */
+function settingsOf({ input }: TaskRow): { mode: Mode; limits: TaskLimits } {
+  const { settings } = JSON.parse(input) as Partial<TaskInput>;
+  return { mode: settings?.mode ?? DEFAULT_TASK_SETTINGS.mode, limits: settings?.limits ?? {} };
+}
+
+/** What has been changed since. */
+function changedIn({ mode, limits }: LogState): Partial<{ mode: Mode; limits: TaskLimits }> {
+  return { ...(mode && { mode }), ...(limits && { limits }) };
 }
 
 function noWorkerHint({ server }: TaskRow, command: string): string {

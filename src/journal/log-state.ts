@@ -1,13 +1,22 @@
-import type { AskEvent, ClosedEvent, StoredEvent } from '../domain/events.js';
+import type { TaskLimits } from '../domain/budget.js';
+import type { AskEvent, ClosedEvent, SayEvent, StoredEvent } from '../domain/events.js';
+import type { Mode } from '../domain/modes.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { Journal } from './journal.js';
 
 const PAGE = 500;
 
-/** What a task's log says so far: which asks are open, and whether its last run has ended. */
+export type TodoEvent = Extract<SayEvent, { say: 'task_progress' }>;
+
+/** What a task's log says so far: which asks are open, whether its last run has ended, and what has been changed since its start. */
 export class LogState {
   readonly open = new Map<string, AskEvent>();
   closed: ClosedEvent | undefined;
+  /** The todo list as it was given last. */
+  todo: TodoEvent | undefined;
+  /** Absent: as the task was started. */
+  mode: Mode | undefined;
+  limits: TaskLimits | undefined;
   seq = 0;
 
   apply({ seq, event }: StoredEvent): void {
@@ -27,7 +36,17 @@ export class LogState {
         if (isOpen(event.status)) this.closed = undefined;
         return;
       case 'say':
+        if (event.say === 'task_progress') this.todo = event;
+        return;
+      case 'mode':
+        this.mode = event.mode;
+        return;
+      case 'limits':
+        this.limits = event.limits;
+        return;
+      case 'ask_reminder':
       case 'retract':
+      case 'rewound':
         return;
     }
   }

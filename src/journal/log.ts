@@ -130,7 +130,11 @@ async function follow(tx: Tx, task: string, event: TaskEvent, now: number): Prom
     case 'say':
     case 'ask':
     case 'ask_closed':
+    case 'ask_reminder':
     case 'retract':
+    case 'rewound':
+    case 'mode':
+    case 'limits':
       break;
   }
 }

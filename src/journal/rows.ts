@@ -123,6 +123,8 @@ export interface NewBlock {
   content: AnswerBlock;
   call?: PreparedCall;
   say?: TaskEvent;
+  /** Said besides; only with blocks of an attempt that is committed, or closed with them. */
+  events?: NewEvent[];
 }
 
 /** What a claim sets aside in the ledger until the attempt is settled. */
