@@ -1,31 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { attach } from './client/attach.js';
 import { inUse, unsure } from './client/errors.js';
 import { explain, failureOf } from './client/explain.js';
 import { closedTask, followUpInput } from './client/follow-up.js';
 import { abortByForce } from './client/force.js';
 import { answerProfile, followUpProfile, newTaskProfile, type Place } from './client/provider.js';
-import { checkText, newTaskId } from './client/requests.js';
+import { checkText, newTaskId, settingsOf, userName } from './client/requests.js';
 import { newTaskQueue, shownStatus } from './client/served.js';
 import { TaskReader } from './client/task-reader.js';
 import type { TemporalTasks } from './client/temporal-tasks.js';
 import type {
   AnswerReceipt,
+  AttachRequest,
   ClientOptions,
   ForcedAbort,
   SendReceipt,
   StartedTask,
   StartRequest,
 } from './client/types.js';
-import { type Answer, MAX_INLINE_ANSWER } from './domain/asks.js';
+import { type Answer, type AnswerSource, MAX_INLINE_ANSWER } from './domain/asks.js';
+import type { AttachmentsRef } from './domain/attachments.js';
 import { LonghaulError } from './domain/errors.js';
-import { DEFAULT_APPROVALS } from './domain/policy.js';
 import type { AnswerReply, SendReply } from './domain/replies.js';
-import { DEFAULT_TASK_SETTINGS, type TaskInput, type TaskSettings } from './domain/task.js';
+import type { TaskInput, TaskSettings } from './domain/task.js';
 import { oneLine } from './domain/text.js';
 import { type Journal, WorkspaceInUse } from './journal/journal.js';
 import { openJournal } from './journal/open.js';
-import { DEFAULT_MODEL } from './model/prices.js';
 import { readService } from './service/up.js';
 import { longhaulHome } from './settings/paths.js';
 import { checkWorkspace } from './workspace/check.js';
@@ -56,6 +57,7 @@ export class TaskClient extends TaskReader {
     private readonly home: string,
     private readonly env: NodeJS.ProcessEnv,
     private readonly slow: Pick<ClientOptions, 'log' | 'progress'>,
+    private readonly person: { who?: string; from: AnswerSource },
   ) {
     super(journal);
   }
@@ -76,11 +78,10 @@ export class TaskClient extends TaskReader {
   static async local(options: ClientOptions = {}): Promise<TaskClient> {
     const env = options.env ?? process.env;
     const home = options.home ?? longhaulHome(env);
-    const { log, progress } = options;
-    return new TaskClient(await openJournal({ home }), home, env, {
-      ...(log && { log }),
-      ...(progress && { progress }),
-    });
+    const { log, progress, who = userName(), from = 'library' } = options;
+    const slow = { ...(log && { log }), ...(progress && { progress }) };
+    const person = { ...(who !== undefined && { who }), from };
+    return new TaskClient(await openJournal({ home }), home, env, slow, person);
   }
 
   /** Ends this client; tasks go on. */
@@ -95,22 +96,21 @@ export class TaskClient extends TaskReader {
 
   /**
    * Starts a task. What cannot work is refused before a workflow exists.
-   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `workspace-*`, `no-api-key`, `profile-unknown`, `bad-settings`, `temporal-unreachable`
+   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `workspace-*`, `no-api-key`, `profile-unknown`, `bad-settings`, `bad-attachment`,
+   * `temporal-unreachable`
    */
   async start(request: StartRequest): Promise<StartedTask> {
     checkText(request.prompt);
     const workspace = await checkWorkspace(request.workspace);
+    const { resolveSettings } = await import('./settings/resolve.js');
+    const files = request.settingsFiles ?? true;
+    const resolved = await resolveSettings({ home: this.home, workspace, files }, settingsOf(request));
+    const { tightened } = resolved;
     const { namesServer } = await import('./service/connect.js');
-    const profile = await newTaskProfile(this.place, !namesServer(this.env), request.profile);
+    const profile = await newTaskProfile(this.place, !namesServer(this.env), request.profile, resolved.profile);
+    const settings: TaskSettings = { ...resolved.settings, profile };
+    const attached = await attach(this.journal, request, request.prompt, workspace);
     const temporal = await this.tasks();
-    const settings: TaskSettings = {
-      model: request.model ?? DEFAULT_MODEL,
-      profile,
-      policy: request.policy ?? { yolo: false, approve: [...DEFAULT_APPROVALS] },
-      limits: request.limits ?? {},
-      ...DEFAULT_TASK_SETTINGS,
-      ...(request.maxConsecutiveMistakes !== undefined && { maxConsecutiveMistakes: request.maxConsecutiveMistakes }),
-    };
     const task = newTaskId();
     const queue = newTaskQueue(temporal.server, await this.journal.liveHosts(), this.env);
     const input: TaskInput = {
@@ -121,6 +121,7 @@ export class TaskClient extends TaskReader {
       epoch: 0,
       ...(queue === undefined ? {} : { hostQueue: queue }),
       prompt: await this.journal.putBlob(request.prompt),
+      ...(attached && { attachments: attached.ref }),
       settings,
     };
     const title = oneLine(request.prompt, 200);
@@ -129,20 +130,37 @@ export class TaskClient extends TaskReader {
     const row = { task, workspace, model, title, server, profile, input: JSON.stringify(input) };
     await this.taking(() => this.journal.createTask(row));
     await this.journal.append(task, [
-      { key: 'task', event: { type: 'say', say: 'task', text: request.prompt, workspace, model } },
+      {
+        key: 'task',
+        event: {
+          type: 'say',
+          say: 'task',
+          text: request.prompt,
+          workspace,
+          model,
+          ...(attached && { attachments: attached.list }),
+        },
+      },
     ]);
     const ui = temporal.page(task, await this.startRun(input, title));
-    return { task, workspace, model, ...(ui ? { ui } : {}) };
+    return { task, workspace, model, ...(ui && { ui }), ...(tightened.length > 0 && { tightened }) };
   }
 
   /**
    * Answers an open ask. When no worker takes the answer in 10 s it is left as a signal, under the same client id, so
    * that it is applied once.
-   * @throws LonghaulError `ask-refused` when the task does not take it, `task-closed`, `task-not-found`
+   * @throws LonghaulError `ask-refused` when the task does not take it, `bad-attachment`, `task-closed`, `task-not-found`
    */
-  async answer(task: string, answer: Answer): Promise<AnswerReceipt> {
+  async answer(task: string, answer: Answer, attachments: AttachRequest = {}): Promise<AnswerReceipt> {
+    const attached = await attach(this.journal, attachments, answer.text ?? '', await this.workspaceOf(task));
     const temporal = await this.tasks();
-    const full: Answer = { clientId: randomUUID(), ...answer };
+    const person = answer.by === 'default' ? { from: this.person.from } : this.person;
+    const full: Answer = {
+      clientId: randomUUID(),
+      ...person,
+      ...answer,
+      ...(attached && { attachments: attached.ref }),
+    };
     if (full.text !== undefined && Buffer.byteLength(full.text) > MAX_INLINE_ANSWER) {
       checkText(full.text);
       full.textRef = await this.journal.putBlob(full.text);
@@ -166,19 +184,21 @@ export class TaskClient extends TaskReader {
 
   /**
    * Leaves a message for the next request of an open task, or takes a closed task up again with it.
-   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `task-busy`, `task-not-found`, `service-busy`
+   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `bad-attachment`, `task-busy`, `task-not-found`, `service-busy`
    */
-  async send(task: string, text: string): Promise<SendReceipt> {
+  async send(task: string, text: string, attachments: AttachRequest = {}): Promise<SendReceipt> {
     checkText(text);
+    const attached = await attach(this.journal, attachments, text, await this.workspaceOf(task));
     const temporal = await this.tasks();
-    const message = { textRef: await this.journal.putBlob(text), clientId: randomUUID() };
+    const refs = attached && { attachments: attached.ref };
+    const message = { textRef: await this.journal.putBlob(text), clientId: randomUUID(), ...refs };
     for (const until = Date.now() + CLOSING_MS; ; await sleep(POLL_MS)) {
       try {
         await temporal.update<SendReply>(task, 'send', { ...message, notAfter: Date.now() + SEND_MS });
         return { state: 'queued' };
       } catch (err) {
         const failure = await failureOf(err);
-        if (failure.kind === 'ended' && (await this.followUp(task, text))) return { state: 'follow_up' };
+        if (failure.kind === 'ended' && (await this.followUp(task, text, attached?.ref))) return { state: 'follow_up' };
         const closing = failure.kind === 'refused' && failure.type === 'TaskClosing';
         if (!(closing || failure.kind === 'ended') || Date.now() > until) throw await this.meaning(task, err);
       }
@@ -247,6 +267,11 @@ export class TaskClient extends TaskReader {
     await old?.then((temporal) => temporal.close()).catch(() => undefined);
   }
 
+  /** Real path; undefined for a task that there is not, which the call to it will find. */
+  private async workspaceOf(task: string): Promise<string | undefined> {
+    return (await this.journal.getTask(task))?.workspace;
+  }
+
   private get place(): Place {
     return { home: this.home, env: this.env };
   }
@@ -295,11 +320,15 @@ export class TaskClient extends TaskReader {
    * @returns whether a run was started; false while the journal has the task open, as when another has just done it
    * @throws LonghaulError `task-not-found`, `task-closed`
    */
-  private async followUp(task: string, text: string): Promise<boolean> {
+  private async followUp(task: string, text: string, attachments?: AttachmentsRef): Promise<boolean> {
     await this.settle(task);
     const row = await closedTask(this.journal, task);
     if (!row) return false;
-    const input = followUpInput(row, await this.journal.putBlob(text), Date.now());
+    const input = followUpInput(
+      row,
+      { text: await this.journal.putBlob(text), ...(attachments && { attachments }) },
+      Date.now(),
+    );
     if (input.state) input.state.profile = await followUpProfile(this.place, task, input.state.profile);
     if (!(await this.taking(() => this.journal.reopenTask(task)))) return false;
     await this.startRun(input, row.title);

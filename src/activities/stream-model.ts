@@ -11,6 +11,7 @@ import type { TurnRow } from '../journal/rows.js';
 import type { AnswerReader } from '../model/answer-reader.js';
 import { DEFAULT_LIMITS, RequestFailed, type StreamLimits, Watchdog } from '../model/event-stream.js';
 import { eventFailure, failureOf } from '../model/failure.js';
+import { withImages } from '../model/images.js';
 import { costOf, modelInfo } from '../model/prices.js';
 import { loadProfile, type Profile } from '../model/profiles.js';
 import { requestEvents } from '../model/provider.js';
@@ -73,6 +74,7 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   }
   // another execution may have claimed it in the meantime, with what it had found
   if (claim.head !== head) request = requestOf((await gather(input, journal)).conversation);
+  request = { ...request, body: await withImages(request.body, journal) };
   const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
   const end = await stream(deps, attempt, profile, request, stop);
   if ('failure' in end) return { status: 'failed', ...end, used: await usedBy(journal, task) };

@@ -1,4 +1,4 @@
-import type { Answer, AnswerSource, Ask, AskKind } from '../domain/asks.js';
+import type { Answer, Ask, AskKind } from '../domain/asks.js';
 import type { AskClosedEvent, AskEvent } from '../domain/events.js';
 import type { Journal } from '../journal/journal.js';
 import { quoted } from './called-as.js';
@@ -7,7 +7,7 @@ import { wrap } from './flow.js';
 import { type Io, painter, textWidth } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { markdownProse, rendered } from './prose.js';
-import { dateTime } from './text.js';
+import { dateTime, duration } from './text.js';
 import { nearYesOrNo } from './typos.js';
 import type { HowToAnswer } from './view.js';
 
@@ -46,6 +46,7 @@ export async function askLines(
     const then = ask.default === undefined ? '' : `, then "${ask.default}" is taken`;
     lines.push(paint('dim', `  open until ${dateTime(ask.deadline)}${then}`));
   }
+  if (ask.remindMs !== undefined) lines.push(paint('dim', `  a reminder every ${duration(ask.remindMs)}`));
   if (isAuthFailure(ask))
     lines.push(paint('dim', wrap(`  ${howToMend(task, ask.id, io.command)}`, textWidth(io), '  ')));
   if (!layout.howTo) return lines;
@@ -179,27 +180,26 @@ export function refuses(kind: AskKind, answer: Answer['answer']): boolean {
 export function closedWords(event: AskClosedEvent, kind: AskKind | undefined): string {
   if (event.by === 'cancelled') return 'not answered: it is no longer asked';
   const text = event.text === undefined ? '' : neutralLine(event.text);
-  const who = event.by === 'default' ? 'by default' : `by ${personWords(event)}`;
+  const attached = event.attached === undefined ? '' : ' (with attachments)';
+  const who = event.by === 'default' ? 'by default' : `by ${personOf(event)}`;
   if (kind !== undefined && refuses(kind, event.answer)) {
-    return `answered ${who}: not done; the model gets the text: ${text}`;
+    return `answered ${who}: not done; the model gets the text: ${text}${attached}`;
   }
-  if (event.answer === 'message') return `answered ${who}: ${text}`;
-  return `answered ${who}: ${event.answer}${text === '' ? '' : `, ${text}`}`;
+  if (event.answer === 'message') return `answered ${who}: ${text}${attached}`;
+  return `answered ${who}: ${event.answer}${text === '' ? '' : `, ${text}`}${attached}`;
 }
 
-function personWords({ who, from }: AskClosedEvent): string {
+/** Whoever answered, and from where. */
+function personOf({ who, from }: AskClosedEvent): string {
   const name = who === undefined ? 'a person' : neutralLine(who);
-  return from === undefined ? name : `${name} (${sourceWords(from)})`;
-}
-
-function sourceWords(from: AnswerSource): string {
+  if (from === undefined) return `${name} through Temporal`;
   switch (from) {
     case 'cli':
-      return 'command line';
+      return `${name} from a command line`;
     case 'library':
-      return 'a program';
+      return `${name} from a program`;
     case 'web':
-      return 'web page';
+      return `${name} from the web page`;
   }
 }
 

@@ -55,6 +55,8 @@ async function example(io: Io): Promise<number> {
     code = await runCommand(withModel, longhaulHome(io.env), PROMPT, {
       workspace: folder,
       approve: ['read', 'edit', 'all'],
+      // its model knows only its own script
+      settingsFiles: false,
       // its model ends with this command
       detachable: false,
       onStart: (task) => {

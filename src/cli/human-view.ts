@@ -167,6 +167,8 @@ export class HumanView implements View {
       case 'task':
       case 'user_feedback':
         this.quoted(event.text);
+        for (const { kind, name } of event.attachments ?? [])
+          this.text('cyan', `> [${kind}: ${neutralLine(name)}]`, '> ', false);
         return;
       case 'text':
       case 'reasoning':

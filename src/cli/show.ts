@@ -48,6 +48,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
         todo: todo ? { text: todo.text, done: todo.done, total: todo.total } : null,
         asks: asks.map(({ ask, reply }) => ({
           ...ask,
+          reminders: state.reminders.get(ask.id) ?? 0,
           reply,
           command: howToAnswer({ type: 'ask', ask, reply }, task, io.command).command,
         })),
@@ -87,7 +88,9 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
         maxLines: Number.POSITIVE_INFINITY,
       });
       for (const line of lines) printLine(io, line);
-      printLine(io, painter(io.colour)('dim', `  asked: ${dateTime(ask.ask.opened)}`));
+      const reminders = state.reminders.get(ask.ask.id) ?? 0;
+      const reminded = reminders === 0 ? '' : `, ${count(reminders, 'reminder')} since`;
+      printLine(io, painter(io.colour)('dim', `  asked: ${dateTime(ask.ask.opened)}${reminded}`));
     }
     if (result !== undefined) printLine(io, `\n${rendered(markdownProse(io), neutralise(result))}`);
     return 0;

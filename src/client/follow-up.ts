@@ -1,7 +1,7 @@
-import type { BlobRef } from '../domain/blocks.js';
 import { LonghaulError } from '../domain/errors.js';
 import { isOpen, type Outcome } from '../domain/outcomes.js';
 import type { CarriedState, TaskInput } from '../domain/task.js';
+import type { UserMessage } from '../domain/turn.js';
 import type { Journal } from '../journal/journal.js';
 import type { TaskRow } from '../journal/rows.js';
 import { notFound } from './resolve.js';
@@ -23,7 +23,11 @@ export async function closedTask(journal: Journal, task: string): Promise<(TaskR
  * What a closed task is taken up again with: where it stood, the message, and its limits anew.
  * @param now ms since the epoch
  */
-export function followUpInput(row: TaskRow & { carried: string }, message: BlobRef, now: number): TaskInput {
+export function followUpInput(
+  row: TaskRow & { carried: string },
+  message: Pick<UserMessage, 'text' | 'attachments'>,
+  now: number,
+): TaskInput {
   const input = JSON.parse(row.input) as TaskInput;
   const state = JSON.parse(row.carried) as CarriedState;
   const { maxTimeMs, maxTurns } = input.settings.limits;
@@ -33,7 +37,7 @@ export function followUpInput(row: TaskRow & { carried: string }, message: BlobR
     ...(maxTimeMs === undefined ? {} : { deadlineAt: now + maxTimeMs }),
     startedAt: now,
     mistakes: 0,
-    messages: [...state.messages, { as: 'user_message', text: message }],
+    messages: [...state.messages, { as: 'user_message', ...message }],
     resumed: { endedAt: row.since, after: isOpen(row.status) ? 'lost' : (row.status as Outcome['outcome']) },
   };
   return { ...input, state: next };

@@ -43,6 +43,8 @@ export const DEFAULT_TASK_SETTINGS = {
 /** `native`: the API's own tool calls; `text`: tags in the answer's text, for models that have no others. */
 export type ToolProtocol = 'native' | 'text';
 
+export const TOOL_PROTOCOLS = ['auto', 'native', 'text'] as const satisfies readonly TaskSettings['toolProtocol'][];
+
 /** The todo list: whether the model is asked to keep one, and after how many requests without an update it is reminded. */
 export interface FocusChainSettings {
   enabled: boolean;

@@ -77,6 +77,8 @@ export type VerdictNote =
   | 'explore_on'
   /** plan_mode_respond where nobody answers: the plan is to be carried out. */
   | 'carry_out'
+  /** Nobody has said anything about the plan. */
+  | 'plan_unanswered'
   /** The person has switched to act mode. */
   | 'switched_to_act'
   /** act_mode_respond was taken. */

@@ -11,6 +11,8 @@ export type TodoEvent = Extract<SayEvent, { say: 'task_progress' }>;
 /** What a task's log says so far: which asks are open, whether its last run has ended, and what has been changed since its start. */
 export class LogState {
   readonly open = new Map<string, AskEvent>();
+  /** How often each ask's people have been reminded. */
+  readonly reminders = new Map<string, number>();
   closed: ClosedEvent | undefined;
   /** The todo list as it was given last. */
   todo: TodoEvent | undefined;
@@ -35,6 +37,9 @@ export class LogState {
       case 'status':
         if (isOpen(event.status)) this.closed = undefined;
         return;
+      case 'ask_reminder':
+        this.reminders.set(event.ask, event.count);
+        return;
       case 'say':
         if (event.say === 'task_progress') this.todo = event;
         return;
@@ -44,7 +49,6 @@ export class LogState {
       case 'limits':
         this.limits = event.limits;
         return;
-      case 'ask_reminder':
       case 'retract':
       case 'rewound':
         return;

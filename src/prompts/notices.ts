@@ -61,6 +61,28 @@ export function userText(as: UserMessage['as'] | NonNullable<Verdict['as']>, tex
   return `<${as}>\n${text}\n</${as}>`;
 }
 
+/** In place of words, where a person has sent none. */
+export const SEE_ATTACHED = '(No words; see what is attached.)';
+
+/** In place of attachments that the journal does not have, or that are not what they say. */
+export const LOST_ATTACHMENTS = '(Something was attached here, and is lost.)';
+
+/** Before images that belong to the result of a call which was not carried out. */
+export function attachedToText(tool: string): string {
+  return `What the person attached to the answer about ${tool}:`;
+}
+
+/**
+ * A file that a person attached. Where its text holds the end of the wrapper, the wrapper's own end carries a mark that
+ * the text cannot know.
+ * @param hash of the text, hex
+ */
+export function fileText(name: string, text: string, hash: string): string {
+  const path = name.replace(/[<>"&\p{Cc}]/gu, '_');
+  const mark = /<\/file_content/i.test(text) ? ` end="${hash.slice(0, 16)}"` : '';
+  return `<file_content path="${path}"${mark}>\n${text}\n</file_content${mark}>`;
+}
+
 /** The result of a call that was never executed. */
 export function problemText(problem: CallProblem, call: ToolUseBlock): string {
   switch (problem.kind) {
@@ -87,6 +109,8 @@ export function noteText(note: VerdictNote): string {
       return 'Go on exploring, and show the plan when it is ready.';
     case 'carry_out':
       return 'Nobody answers questions in this task: the task is in act mode now, carry out the plan.';
+    case 'plan_unanswered':
+      return 'Nobody has answered, so the plan is not to be carried out. Change nothing; call attempt_completion with the plan as the result.';
     case 'switched_to_act':
       return 'The person has switched to act mode: carry out the plan.';
     case 'go_on':
