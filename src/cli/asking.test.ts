@@ -80,14 +80,18 @@ describe('an ask that is settled', () => {
 
   it('says who answered what', () => {
     expect(words({ text: 'blue' }, 'followup')).toBe('answered by a person through Temporal: blue');
-    expect(words({ answer: 'yes', text: 'but gently' }, 'tool')).toBe('answered by a person through Temporal: yes, but gently');
+    expect(words({ answer: 'yes', text: 'but gently' }, 'tool')).toBe(
+      'answered by a person through Temporal: yes, but gently',
+    );
     expect(words({ answer: 'no', by: 'default' }, 'tool')).toBe('answered by default: no');
     expect(words({ answer: 'no', by: 'cancelled' }, 'tool')).toBe('not answered: it is no longer asked');
   });
 
   it('says that a text in place of an approval means no', () => {
     for (const kind of ['tool', 'command'] as const) {
-      expect(words({ text: 'maybe' }, kind)).toBe('answered by a person through Temporal: not done; the model gets the text: maybe');
+      expect(words({ text: 'maybe' }, kind)).toBe(
+        'answered by a person through Temporal: not done; the model gets the text: maybe',
+      );
     }
     expect(words({ text: 'maybe' }, 'mistake_limit_reached')).toBe('answered by a person through Temporal: maybe');
   });
