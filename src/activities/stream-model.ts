@@ -35,9 +35,10 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const { task, turn, number } = input;
   const model = modelInfo(input.settings.model);
   const { head, conversation, opening, events } = await gather(input, journal);
-  const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
-  const requestOf = (from: Conversation) =>
-    prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), from);
+  const { policy, focusChain } = input.settings;
+  const { workspace } = input;
+  const facts = { workspace, platform: process.platform, yolo: policy.yolo, todo: focusChain.enabled };
+  const requestOf = (from: Conversation) => prepareRequest(model, systemPrompt(facts), offeredTools(policy), from);
   let request = requestOf(conversation);
   const profile = await profileOf(deps, input.settings.profile);
   await journal.setProfile(input.task, input.settings.profile);

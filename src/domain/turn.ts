@@ -165,6 +165,8 @@ export interface ToolInput extends TaskRef {
   call: CallKey;
   tool: string;
   policy: ApprovalPolicy;
+  /** The turn is one of strict plan mode: no edit is carried out. Absent: it is not. */
+  noEdits?: boolean;
   /** A person has seen and approved this very call: against which file content, and whether outside the workspace. */
   approved?: { base?: string; outside: boolean };
 }

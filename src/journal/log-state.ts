@@ -1,17 +1,21 @@
 import type { TaskLimits } from '../domain/budget.js';
-import type { AskEvent, ClosedEvent, StoredEvent } from '../domain/events.js';
+import type { AskEvent, ClosedEvent, SayEvent, StoredEvent } from '../domain/events.js';
 import type { Mode } from '../domain/modes.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { Journal } from './journal.js';
 
 const PAGE = 500;
 
-/** What a task's log says so far: which asks are open, and whether its last run has ended. */
+export type TodoEvent = Extract<SayEvent, { say: 'task_progress' }>;
+
+/** What a task's log says so far: which asks are open, whether its last run has ended, and what has been changed since its start. */
 export class LogState {
   readonly open = new Map<string, AskEvent>();
   /** How often each ask's people have been reminded. */
   readonly reminders = new Map<string, number>();
   closed: ClosedEvent | undefined;
+  /** The todo list as it was given last. */
+  todo: TodoEvent | undefined;
   seq = 0;
   /** As far as they have been changed since the task was started. */
   mode: Mode | undefined;
@@ -68,9 +72,11 @@ export class LogState {
       case 'limits':
         this.limits = event.limits;
         return;
-      case 'rewound':
       case 'say':
+        if (event.say === 'task_progress') this.todo = event;
+        return;
       case 'retract':
+      case 'rewound':
         return;
     }
   }
