@@ -75,7 +75,7 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
   const end = await stream(deps, attempt, profile, request, stop);
   if ('failure' in end) return { status: 'failed', ...end, used: await usedBy(journal, task) };
-  return answered(end, await early.finish(end), await usedBy(journal, task));
+  return answered(end, await early.finish(end), await usedBy(journal, task), attempt.requestId);
 }
 
 async function stream(
@@ -86,8 +86,11 @@ async function stream(
   { signal, kind }: Stop,
 ): Promise<TurnRow | Omit<Extract<StreamResult, { status: 'failed' }>, 'status' | 'used'>> {
   const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([signal, attempt.lost]));
+  const events = requestEvents(profile, request, watchdog, (id) => {
+    attempt.requestId = id;
+  });
   try {
-    await readAnswer(attempt, requestEvents(profile, request, watchdog));
+    await readAnswer(attempt, events);
     return await attempt.close();
   } catch (err) {
     if (attempt.lost.aborted || err instanceof Superseded) throw attempt.lostError(err);
@@ -98,7 +101,12 @@ async function stream(
     // The journal's own troubles are no word on the provider: another execution finds the turn as it is.
     if (LonghaulError.is(err)) throw err;
     const found = failureOf(err);
-    const failure = { ...found, message: deps.secrets.hide(found.message) };
+    const failure: ProviderFailure = {
+      ...(attempt.requestId === undefined ? {} : { requestId: attempt.requestId }),
+      ...found,
+      message: deps.secrets.hide(found.message),
+      ...(attempt.reader.received > 0 ? { paid: true } : {}),
+    };
     if (attempt.committed) return await attempt.interrupt(INTERRUPTED_BY_ERROR);
     await attempt.retract(failure.message);
     return { attempt: attempt.number, failure };
@@ -108,9 +116,12 @@ async function stream(
   }
 }
 
-/** @throws RequestFailed when the stream ends before the answer does, or carries an error event */
+/** @throws RequestFailed when the stream ends before the answer does, carries an error event, or begins anew */
 async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<AnswerReader['read']>[0]>): Promise<void> {
   for await (const event of events) {
+    if (event.type === 'message_start' && attempt.reader.received > 0) {
+      throw new RequestFailed({ class: 'bad_response', message: 'The stream began anew in the middle of the answer.' });
+    }
     for (const output of attempt.reader.read(event)) {
       if (output.kind === 'error') throw new RequestFailed(eventFailure(output.error.type, output.error.message));
       if (output.kind === 'end') return;
@@ -120,7 +131,12 @@ async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<Ans
   throw new RequestFailed({ class: 'cut', message: 'The stream ended before the answer was complete.' });
 }
 
-function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: BudgetUse): StreamResult {
+function answered(
+  turn: TurnRow,
+  answerCalls: readonly AnswerCall[],
+  used: BudgetUse,
+  requestId: string | undefined = '',
+): StreamResult {
   const { calls } = firstPage(answerCalls);
   return {
     status: 'answered',
@@ -130,6 +146,7 @@ function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: Budge
     calls,
     callCount: turn.calls.length,
     hasText: turn.blocks.some((block) => block.type === 'text'),
+    ...(turn.blocks.length === 0 ? { requestId: requestId.slice(0, 100) } : {}),
     used,
   };
 }

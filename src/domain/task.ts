@@ -73,6 +73,8 @@ export interface CarriedState {
   mistakes: number;
   /** Answers in a row without any content. */
   emptyAnswers: number;
+  /** Requests of the turn to come that have failed already. */
+  failedTries?: number;
   /** ms since the epoch */
   startedAt: number;
   /** ms since the epoch; absent when the task has no time limit */

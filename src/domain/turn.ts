@@ -136,7 +136,7 @@ export type StreamResult =
       callCount: number;
       /** The answer holds text that is not blank. */
       hasText: boolean;
-      /** The provider's id of an answer without any content. */
+      /** Of an answer without any content, which only then has this: the provider's id of the request, or blank. */
       requestId?: string;
       used: BudgetUse;
     }
