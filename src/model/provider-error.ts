@@ -20,7 +20,7 @@ export function judgeError(error: ProviderError, now: number): { class: FailureC
 }
 
 function classOfStatus(status: number): FailureClass {
-  if (status === 401 || status === 403 || status === 407) return 'auth';
+  if (status === 401 || status === 403) return 'auth';
   if (status === 402) return 'billing';
   if (status === 404) return 'not_found';
   if (status === 413) return 'too_large';
