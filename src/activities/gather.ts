@@ -11,7 +11,7 @@ import { LonghaulError } from '../domain/errors.js';
 import { callKey, type Head, toolUseId } from '../domain/ids.js';
 import type { CarryOver } from '../domain/rewind.js';
 import { cut } from '../domain/text.js';
-import type { StreamInput, TurnEnd, UserMessage } from '../domain/turn.js';
+import type { StreamInput, TurnEnd, UserMessage, Verdict } from '../domain/turn.js';
 import { headAfter } from '../journal/conversations.js';
 import type { Journal } from '../journal/journal.js';
 import type { NewEvent, TurnOpening, TurnRow } from '../journal/rows.js';
@@ -26,6 +26,7 @@ import {
   SEE_ATTACHED,
   userText,
   verdictText,
+  withWords,
 } from '../prompts/notices.js';
 import { attachedBlocks, attachmentsOf } from './attached.js';
 
@@ -68,7 +69,11 @@ async function addedMessages(input: StreamInput, journal: Journal): Promise<Mess
     added.push({ role: 'assistant', content: answerOf(turn) });
     content.push(...(await resultsOf(turn, input.previous, journal)));
   }
-  for (const notice of input.notices) content.push({ type: 'text', text: noticeText(notice) });
+  for (const notice of input.notices) {
+    const todo = typeof notice === 'object' && notice.notice === 'todo' ? notice.todo : undefined;
+    const list = todo && (await wordsOf(todo.text, journal));
+    content.push({ type: 'text', text: noticeText(notice, list) });
+  }
   for (const message of input.messages) {
     content.push({ type: 'text', text: userText(message.as, await saidWith(message, journal)) });
     content.push(...(await attachedBlocks(message.attachments, journal)));
@@ -174,19 +179,22 @@ async function resultOf(
 ): Promise<{ text: string; isError: boolean }> {
   if (call.problem) return { text: problemText(call.problem, call), isError: true };
   const verdict = end.verdicts.find((one) => one.block === call.block);
-  const { text: words, attachments } = verdict ?? {};
-  const spoken = words && (await saidWith({ text: words, ...(attachments && { attachments }) }, journal));
+  const { text: spoken, attachments } = verdict ?? {};
+  const as = verdict?.as ?? 'feedback';
+  const words = spoken && userText(as, await saidWith({ text: spoken, ...(attachments && { attachments }) }, journal));
   const note = verdict?.note && noteText(verdict.note);
   const stored = await journal.getResult(key);
   if (stored) {
     const text = await journal.getText(stored.text);
-    const feedback = spoken === undefined ? '' : `\n\nThe person said with it:\n${userText('feedback', spoken)}`;
-    return { text: text + feedback, isError: stored.status !== 'done' };
+    return { text: withWords(text, words), isError: stored.status !== 'done' };
   }
-  const status = verdict?.status ?? end.rest;
-  const quoted = spoken !== undefined && verdict?.as ? userText(verdict.as, spoken) : spoken;
-  const said = note === undefined ? quoted : quoted === undefined ? note : `${note}\n${quoted}`;
-  return { text: verdictText(status, said), isError: status !== 'done' };
+  const status = verdict && !isPermission(verdict) ? verdict.status : end.rest;
+  return { text: verdictText(status, note, words), isError: status !== 'done' };
+}
+
+/** Only allows the call: what came of it would be a result. */
+function isPermission({ status, as, note }: Verdict): boolean {
+  return status === 'done' && as === undefined && note === undefined;
 }
 
 function isThinking(block: MessageBlock | undefined): boolean {

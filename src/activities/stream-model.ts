@@ -4,15 +4,13 @@ import type { AnswerCall } from '../domain/calls.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { ProviderFailure } from '../domain/failures.js';
 import type { StreamInput, StreamResult } from '../domain/turn.js';
-import { NO_USAGE } from '../domain/usage.js';
-import type { Journal } from '../journal/journal.js';
 import { Superseded } from '../journal/journal.js';
 import type { TurnRow } from '../journal/rows.js';
 import type { AnswerReader } from '../model/answer-reader.js';
 import { DEFAULT_LIMITS, RequestFailed, type StreamLimits, Watchdog } from '../model/event-stream.js';
 import { eventFailure, failureOf } from '../model/failure.js';
 import { withImages } from '../model/images.js';
-import { costOf, modelInfo } from '../model/prices.js';
+import { costAhead, modelInfo } from '../model/prices.js';
 import { loadProfile, type Profile } from '../model/profiles.js';
 import { requestEvents } from '../model/provider.js';
 import { type ModelRequest, prepareRequest } from '../model/request.js';
@@ -26,6 +24,8 @@ import { EarlyCalls } from './early-calls.js';
 import { gather } from './gather.js';
 import type { Stop } from './stop.js';
 
+type Answered = Extract<StreamResult, { status: 'answered' }>;
+
 /**
  * One claim of a turn's model request: gather what it needs, prepare it, claim the attempt, stream. Provider errors are
  * results; an exception means that this execution is over but the turn is not.
@@ -35,30 +35,25 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const { task, turn, number } = input;
   const model = modelInfo(input.settings.model);
   const { head, conversation, opening, events } = await gather(input, journal);
-  const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
-  const requestOf = (from: Conversation) =>
-    prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), from);
+  const { policy, focusChain } = input.settings;
+  const { workspace } = input;
+  const facts = { workspace, platform: process.platform, yolo: policy.yolo, todo: focusChain.enabled };
+  const requestOf = (from: Conversation) => prepareRequest(model, systemPrompt(facts), offeredTools(policy), from);
   let request = requestOf(conversation);
   const profile = await profileOf(deps, input.settings.profile);
   await journal.setProfile(input.task, input.settings.profile);
-  if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, used: await usedBy(journal, task) };
+  const used = () => journal.treeUse(task);
+  if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, used: await used() };
 
-  const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };
+  const inputTokens = request.inputEstimate;
+  const wanted = request.body.max_tokens;
   const claim = await journal.claimTurn(
-    { task, turn, run: currentRun() },
+    { task, turn, run: currentRun(), ...(input.root === undefined ? {} : { root: input.root }) },
     head,
-    {
-      model: model.api,
-      tokens: reserved.inputTokens + reserved.outputTokens,
-      cost: costOf(model, reserved),
-      estimate: {
-        inputTokens: request.inputEstimate,
-        inputCost: costOf(model, { ...NO_USAGE, inputTokens: request.inputEstimate }),
-        outputPrice: costOf(model, { ...NO_USAGE, outputTokens: 1 }),
-      },
-    },
+    { model: model.api, inputTokens, ...costAhead(model, inputTokens), maxTokens: wanted },
     {
       dispatch: dispatchOrder(),
+      ...(input.caps && { caps: input.caps }),
       ...(opening && { opening }),
       events: (attempt) => [
         ...events,
@@ -66,18 +61,22 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
       ],
     },
   );
+  if (claim.claim === 'spent') return { status: 'spent', spent: claim.spent, used: await used() };
   const early = new EarlyCalls(input, deps, stop);
   if (claim.claim === 'closed') {
     await early.recall(claim.turn);
-    return answered(claim.turn, await early.finish(claim.turn), await usedBy(journal, task));
+    return answered(claim.turn, await early.finish(claim.turn), await used());
   }
   // another execution may have claimed it in the meantime, with what it had found
   if (claim.head !== head) request = requestOf((await gather(input, journal)).conversation);
-  request = { ...request, body: await withImages(request.body, journal) };
-  const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
+  // as much as the budget pays
+  const body = { ...(await withImages(request.body, journal)), max_tokens: claim.maxTokens };
+  request = { ...request, body };
+  const attempt = new Attempt(input, deps, early, claim.attempt, model, request);
   const end = await stream(deps, attempt, profile, request, stop);
-  if ('failure' in end) return { status: 'failed', ...end, used: await usedBy(journal, task) };
-  return answered(end, await early.finish(end), await usedBy(journal, task));
+  if ('failure' in end) return { status: 'failed', ...end, used: await used() };
+  const clamped = claim.maxTokens < wanted;
+  return { ...answered(end, await early.finish(end), await used()), ...(clamped && { clamped }) };
 }
 
 async function stream(
@@ -122,7 +121,7 @@ async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<Ans
   throw new RequestFailed({ class: 'cut', message: 'The stream ended before the answer was complete.' });
 }
 
-function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: BudgetUse): StreamResult {
+function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: BudgetUse): Answered {
   const { calls } = firstPage(answerCalls);
   return {
     status: 'answered',
@@ -134,12 +133,6 @@ function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: Budge
     hasText: turn.blocks.some((block) => block.type === 'text'),
     used,
   };
-}
-
-async function usedBy(journal: Journal, task: string): Promise<BudgetUse> {
-  const { usage, cost } = await journal.totals(task);
-  const tokens = usage.inputTokens + usage.outputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
-  return { turns: 0, tokens, cost };
 }
 
 async function profileOf(deps: ActivityDeps, name: string): Promise<Profile | ProviderFailure> {

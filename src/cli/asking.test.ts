@@ -88,7 +88,7 @@ describe('an ask that is settled', () => {
       'answered by Ada\u241b[2J from a command line: yes (with attachments)',
     );
     expect(words({ answer: 'no', by: 'default' }, 'tool')).toBe('answered by default: no');
-    expect(words({ answer: 'no', by: 'cancelled' }, 'tool')).toBe('not answered: the task ends');
+    expect(words({ answer: 'no', by: 'cancelled' }, 'tool')).toBe('not answered: it is no longer asked');
   });
 
   it('says that a text in place of an approval means no', () => {

@@ -16,10 +16,11 @@ const STATUSES: readonly TaskStatus[] = [...OPEN_STATUSES, 'completed', 'budget'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-export function parseCount(flag: string): (value: string) => number {
+/** @param most largest value that is taken */
+export function parseCount(flag: string, most = 999_999_999): (value: string) => number {
   return (value) => {
     const n = Number(value);
-    if (/^\d{1,9}$/.test(value) && n > 0) return n;
+    if (/^\d{1,13}$/.test(value) && n > 0 && n <= most) return n;
     throw badFlag(`${flag} takes a whole number from 1 on, not "${value}".`);
   };
 }
@@ -30,6 +31,24 @@ export function parseDuration(flag: string): (value: string) => number {
     const ms = readDuration(value);
     if (ms !== undefined) return ms;
     throw badFlag(`${flag} takes ${DURATION_WORDS}, not "${value}".`);
+  };
+}
+
+/** An amount in USD, such as `5`, `0.50` or `$5`; at most a million. */
+export function parseMoney(flag: string): (value: string) => number {
+  return (value) => {
+    const usd = /^\$?(\d{1,7}(?:\.\d{1,6})?)$/.exec(value)?.[1];
+    if (usd !== undefined && Number(usd) > 0 && Number(usd) <= 1e6) return Number(usd);
+    throw badFlag(`${flag} takes an amount in USD above 0, such as 5 or 0.50, not "${value}".`);
+  };
+}
+
+/** A percentage above 0 and below 100, with or without its sign. */
+export function parsePercent(flag: string): (value: string) => number {
+  return (value) => {
+    const percent = /^(\d{1,2}(?:\.\d{1,3})?)%?$/.exec(value)?.[1];
+    if (percent !== undefined && Number(percent) > 0) return Number(percent);
+    throw badFlag(`${flag} takes a percentage above 0 and below 100, such as 80, not "${value}".`);
   };
 }
 

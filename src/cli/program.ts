@@ -13,7 +13,9 @@ import {
   parseAskTime,
   parseCount,
   parseDuration,
+  parseMoney,
   parseOneOf,
+  parsePercent,
   parseStatus,
   parseTask,
   ROLES,
@@ -21,9 +23,12 @@ import {
 } from './flags.js';
 import { commandHelp, helpWidth, programHelp } from './help.js';
 import type { Io } from './io.js';
+import { lifeCommands } from './life-commands.js';
+
+const LIFE_COMMANDS = ['resume', 'pause', 'unpause', 'mode', 'budget', 'rewind'];
 
 /** Commands that decide for people, `profile save` and `profile remove` among them. */
-const FOR_PEOPLE = ['answer', 'send', 'abort', 'save', 'remove'];
+const FOR_PEOPLE = ['answer', 'send', 'abort', ...LIFE_COMMANDS, 'save', 'remove'];
 
 /** A task must not answer its own asks: its commands carry a mark. What removes the mark is stopped by a sandbox only. */
 function refuseInsideTask(io: Io, name: string): void {
@@ -39,7 +44,7 @@ function refuseInsideTask(io: Io, name: string): void {
 }
 
 /** Commands that use the running service; `up` says for itself what it finds. */
-const USE_SERVICE = ['run', 'attach', 'answer', 'send', 'abort'];
+const USE_SERVICE = ['run', 'attach', 'answer', 'send', 'abort', ...LIFE_COMMANDS];
 
 /** What the running service is, where that is not what its caller may expect. Loaded for these commands only. */
 async function noteService(io: Io, home: string, name: string): Promise<void> {
@@ -95,7 +100,10 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       parseApprovals,
     )
     .option('--max-turns <n>', 'end after so many turns', parseCount('--max-turns'))
+    .option('--max-cost <usd>', 'end before it costs more', parseMoney('--max-cost'))
+    .option('--max-tokens <n>', 'end before it uses more, of all kinds', parseCount('--max-tokens', 1e12))
     .option('--max-time <duration>', 'end after so long, such as 90s, 30m, 2h', parseDuration('--max-time'))
+    .option('--soft-limit <percent>', 'ask once so much of a limit is used', parsePercent('--soft-limit'))
     .option('--mode <mode>', 'plan: agree on a plan first; act (default)', parseOneOf('--mode', MODES))
     .option('--plan-model <model>', 'model of plan mode (default: the same)')
     .option(
@@ -154,6 +162,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .option('--force', 'end it at once, without a worker')
     .action(async (task, flags) => done(await (await import('./abort.js')).abortCommand(io, home, task, flags)));
+  lifeCommands(command, io, home, done);
   command('tasks', 'list tasks')
     .option('--status <status>', 'only those', parseStatus)
     .option('--limit <n>', 'at most so many', parseCount('--limit'))

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type StartedTask, type StartRequest, TaskClient } from '../client.js';
 import type { AskPolicies, AskPolicy } from '../domain/asks.js';
+import type { TaskLimits } from '../domain/budget.js';
 import { withoutUndefined } from '../domain/given.js';
 import type { Mode } from '../domain/modes.js';
 import type { Approval } from '../domain/policy.js';
@@ -22,7 +23,11 @@ export interface RunFlags extends AttachFlags {
   yolo?: boolean;
   approve?: Approval[];
   maxTurns?: number;
+  /** USD */
+  maxCost?: number;
+  maxTokens?: number;
   maxTime?: number;
+  softLimit?: number;
   mode?: Mode;
   planModel?: string;
   protocol?: StartRequest['toolProtocol'];
@@ -102,7 +107,7 @@ function startRequest(io: Io, prompt: string, flags: RunFlags): StartRequest {
     prompt,
     workspace: resolve(io.cwd, flags.workspace ?? '.'),
     policy: withoutUndefined({ yolo: flags.yolo, approve: flags.approve }),
-    limits: withoutUndefined({ maxTurns: flags.maxTurns, maxTimeMs: flags.maxTime }),
+    limits: limitsOf(flags),
   };
   return asks === undefined ? request : { ...request, asks };
 }
@@ -110,4 +115,8 @@ function startRequest(io: Io, prompt: string, flags: RunFlags): StartRequest {
 function askPolicies({ askDeadline, askDefault, askRemind }: RunFlags): AskPolicies | undefined {
   const all: AskPolicy = withoutUndefined({ deadlineMs: askDeadline, default: askDefault, remindMs: askRemind });
   return Object.keys(all).length === 0 ? undefined : { all };
+}
+
+function limitsOf({ maxTurns, maxTokens, maxCost, maxTime, softLimit }: RunFlags): TaskLimits {
+  return withoutUndefined({ maxTurns, maxTokens, maxCost, maxTimeMs: maxTime, softPercent: softLimit });
 }

@@ -62,6 +62,12 @@ export interface SendReceipt {
   state: 'queued' | 'follow_up';
 }
 
+/** A closed task that was taken up again. */
+export interface ResumedTask extends StartedTask {
+  /** `seq` of the first event of this run. */
+  from: number;
+}
+
 /** What an abort by force has found and done. */
 export interface ForcedAbort {
   /** `gone`: there was none, or it had ended. */
@@ -136,4 +142,25 @@ export interface FollowOptions {
   signal?: AbortSignal;
   /** Also gives pieces of what is still arriving. Default false. */
   partials?: boolean;
+}
+
+/** Limits to change; null takes one away. */
+export type LimitsChange = { [limit in keyof TaskLimits]?: TaskLimits[limit] | null };
+
+/** The limits now. `stored`: the task has ended, and its next run is held to them as they are. */
+export interface LimitsReceipt {
+  limits: TaskLimits;
+  state: 'applied' | 'stored';
+}
+
+/** A message of a task's conversation. */
+export interface ConversationMessage {
+  /** From 1. */
+  number: number;
+  id: string;
+  role: 'user' | 'assistant';
+  /** Its beginning, on one line. */
+  excerpt: string;
+  /** Tool calls in it. */
+  calls: number;
 }

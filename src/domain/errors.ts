@@ -20,6 +20,7 @@ export const ERROR_SLUGS = [
   'journal-newer',
   'journal-unwritable',
   'no-api-key',
+  'message-not-found',
   'node-version',
   'port-taken',
   'profile-in-use',

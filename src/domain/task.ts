@@ -95,6 +95,10 @@ export interface CarriedState {
   mode: Mode;
   /** The limits in force: absolute, so that what was used before counts. */
   limits: TaskLimits;
+  /** What had been used when the task was taken up again, and its limits began to count anew; absent: nothing. */
+  limitsBase?: BudgetUse;
+  /** A person has set the limits since the last run ended: the next one is held to them as they are. */
+  limitsSet?: true;
   /** The soft limit has been asked about. */
   softAsked?: true;
   /** Hashes of the calls made lately, oldest first, joined without a separator: what loop detection looks at. */
@@ -137,4 +141,6 @@ export interface TurnInProgress {
   verdicts: Verdict[];
   /** A person has refused a call of this turn: the others are skipped. */
   rejected: boolean;
+  /** The rest of the budget paid for an answer of so many tokens only. */
+  clamped?: true;
 }

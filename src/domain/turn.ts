@@ -94,6 +94,9 @@ export interface TurnEnd {
   rest: 'skipped' | 'interrupted';
 }
 
+/** What a person said: words, maybe with images and files. */
+export type Said = Pick<UserMessage, 'text' | 'attachments'>;
+
 /** What a person said, waiting to be delivered. `as` chooses the wrapper that tells the model what it is. */
 export interface UserMessage {
   as: 'task' | 'user_message' | 'feedback';
@@ -138,6 +141,8 @@ export type StreamResult =
       callCount: number;
       /** The answer holds text that is not blank. */
       hasText: boolean;
+      /** It could be only as long as the rest of the budget pays. */
+      clamped?: true;
       /** The provider's id of an answer without any content. */
       requestId?: string;
       used: BudgetUse;
@@ -160,6 +165,8 @@ export interface ToolInput extends TaskRef {
   call: CallKey;
   tool: string;
   policy: ApprovalPolicy;
+  /** The turn is one of strict plan mode: no edit is carried out. Absent: it is not. */
+  noEdits?: boolean;
   /** A person has seen and approved this very call: against which file content, and whether outside the workspace. */
   approved?: { base?: string; outside: boolean };
 }

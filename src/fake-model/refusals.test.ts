@@ -211,6 +211,9 @@ const CASES: [Rule, string, object, object][] = [
     },
   ],
   ['max-tokens', 'no max_tokens', {}, { max_tokens: undefined }],
+  ['shape', 'max_tokens of nothing', { max_tokens: 1 }, { max_tokens: 0 }],
+  ['shape', 'less than no max_tokens', { max_tokens: 1 }, { max_tokens: -1 }],
+  ['shape', 'max_tokens that are not whole', { max_tokens: 1024 }, { max_tokens: 1024.5 }],
   [
     'thinking',
     'max_tokens within the thinking budget',

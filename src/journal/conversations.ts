@@ -9,6 +9,9 @@ import type { Journal } from './journal.js';
 import { type KnownConversation, NEWEST, RecentConversations, type SizedMessage } from './recent-conversations.js';
 import { contentHash } from './turn-rows.js';
 
+/** Characters of a message that lists show. */
+export const EXCERPT = 200;
+
 /** A chain is read in pages of at most this many messages, and about this many characters. */
 const PAGE_MESSAGES = 200;
 const PAGE_CHARS = 262_144;
@@ -78,10 +81,13 @@ export function headAfter(parent: Head, messages: readonly Message[]): Head {
   return messages.reduce<Head>(messageId, parent);
 }
 
-function listed(id: string, parent: Head, { role, content }: Message): ListedMessage {
+/** A message as lists show it: its texts, or what its results say. */
+export function listed(id: string, parent: Head, { role, content }: Message): ListedMessage {
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const results = content.flatMap((block) => (block.type === 'tool_result' ? block.content : []));
+  const words = texts.length > 0 ? texts : results.map((block) => (block.type === 'text' ? block.text : '(image)'));
   const calls = content.filter((block) => block.type === 'tool_use').length;
-  return { id, parent, role, excerpt: oneLine(texts.join(' '), 200), calls };
+  return { id, parent, role, excerpt: oneLine(words.join(' '), EXCERPT), calls };
 }
 
 function messageId(parent: Head, { role, content }: Message): string {

@@ -1,4 +1,4 @@
-import { condition, uuid4 } from '@temporalio/workflow';
+import { CancellationScope, condition, uuid4 } from '@temporalio/workflow';
 import type { Answer, Ask } from '../domain/asks.js';
 import type { TaskEvent } from '../domain/events.js';
 import type { TaskStatus } from '../domain/outcomes.js';
@@ -44,7 +44,10 @@ export async function askPerson(task: Task, what: NewAsk, log: typeof say = say)
   task.closeAsk(open);
   task.parkedUntil = undefined;
   showStatus(task, 'running');
-  await log(task, [closedEvent(ask, answer, by), { type: 'status', status: 'running' }]);
+  // whatever breaks the task off now, the log must not show the ask as open
+  await CancellationScope.nonCancellable(() =>
+    log(task, [closedEvent(ask, answer, by), { type: 'status', status: 'running' }]),
+  );
   return { ...answer, by };
 }
 
@@ -90,13 +93,14 @@ function nextReminder(opened: number, every: number, reminded: number): number {
 }
 
 function closedEvent(ask: Ask, answer: Answer, by: 'person' | 'default'): TaskEvent {
-  const { text, who, from } = answer;
+  const { text, textRef, who, from } = answer;
   return {
     type: 'ask_closed',
     ask: ask.id,
     by,
     answer: answer.answer,
     ...(text === undefined ? {} : { text: cut(text, 1000) }),
+    ...(textRef === undefined ? {} : { textRef }),
     ...(answer.attachments === undefined ? {} : { attached: answer.attachments }),
     ...(who === undefined ? {} : { who }),
     ...(from === undefined ? {} : { from }),

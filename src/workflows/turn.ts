@@ -44,7 +44,10 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
     .then(
       (value) => {
         end = value;
-        if ('answer' in value) adopt(task, runner, value);
+        if (!('answer' in value)) return;
+        // a rewind has taken the conversation back to before it
+        if (task.rewind !== undefined) task.carried.turns++;
+        else adopt(task, runner, value);
       },
       (err: unknown) => {
         failure = err ?? new Error('The request failed.');
@@ -85,7 +88,8 @@ async function closeCut(task: Task, runner: CallRunner): Promise<Answered> {
 /** The answer is closed: from here on it belongs to the conversation, whatever becomes of its calls. */
 function adopt(task: Task, { progress }: CallRunner, { answer, turn }: Answered): void {
   const { carried } = task;
-  Object.assign(progress, { turn, stop: answer.stop, callCount: answer.callCount, hasText: answer.hasText });
+  const { stop, callCount, hasText, clamped } = answer;
+  Object.assign(progress, { turn, stop, callCount, hasText, ...(clamped && { clamped }) });
   carried.head = answer.head;
   carried.inProgress = progress;
   delete carried.carryOver;
@@ -116,7 +120,7 @@ function callsFrom(task: Task, { turn }: TurnInProgress, from: number): Promise<
 
 async function endTurn(task: Task, runner: CallRunner): Promise<TurnOutcome> {
   const { carried } = task;
-  const { turn, verdicts, callCount, hasText, stop, rejected } = runner.progress;
+  const { turn, verdicts, callCount, hasText, stop, rejected, clamped } = runner.progress;
   carried.turns++;
   carried.previous = { turn, verdicts, rest: rejected || runner.outcome ? 'skipped' : 'interrupted' };
   delete carried.inProgress;
@@ -130,7 +134,8 @@ async function endTurn(task: Task, runner: CallRunner): Promise<TurnOutcome> {
     carried.notices.push('go_on');
     return { next: 'turn' };
   }
-  carried.mistakes++;
+  // the budget has cut it: the next claim says so
+  if (stop !== 'max_tokens' || !clamped) carried.mistakes++;
   if (hasText || stop === 'max_tokens') {
     if (stop !== 'max_tokens') carried.notices.push('no_tool_used');
     return { next: 'turn' };

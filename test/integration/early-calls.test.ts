@@ -49,7 +49,9 @@ describe('read-only calls at the beginning of an answer', () => {
   it('see the workspace as it was before what follows them, however the answer is made', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom('read', 'write'), { minLength: 2, maxLength: 9 }), async (kinds) => {
-        const steps = kinds.map((kind, at) => (kind === 'read' ? read('f') : write('f', `version ${at}\n`)));
+        const steps = kinds.map((kind, at) =>
+          kind === 'read' ? read(`${'./'.repeat(at)}f`) : write('f', `version ${at}\n`),
+        );
         const task = await play(world, answers([...steps, finish()]), {
           workspace: world.workspace({ f: 'version none\n' }),
         });

@@ -20,6 +20,10 @@ const ABOUT_WIDTH = 60;
 const FITTING: Readonly<Record<string, readonly TaskStatus[]>> = {
   abort: OPEN_STATUSES,
   answer: ['waiting', 'parked', 'no_worker'],
+  resume: ['completed', 'budget', 'cancelled', 'failed'],
+  pause: OPEN_STATUSES,
+  unpause: OPEN_STATUSES,
+  mode: OPEN_STATUSES,
 };
 
 /** Values by the name of a flag or an argument, from the journal and the home; starts nothing, and waits for nothing. */
