@@ -127,7 +127,8 @@ describe('read-only calls at the beginning of an answer', () => {
   });
 
   it('of which the last have gone well leave no mistakes, however many there are', async () => {
-    const calls = [...Array<Step>(40).fill(read('gone')), ...Array<Step>(10).fill(read('a'))];
+    const gone = Array.from({ length: 40 }, (_, at) => read(`gone${at}`));
+    const calls = [...gone, ...Array.from({ length: 10 }, (_, at) => read(`${'./'.repeat(at)}a`))];
     const task = await play(world, answers([...calls, write('b', 'new\n'), say('and now'), stall()]), {
       workspace: world.workspace({ a: 'one\n' }),
       policy: { yolo: false, approve: [...DEFAULT_APPROVALS] },
