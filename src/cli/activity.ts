@@ -40,6 +40,7 @@ export class Activity {
         return;
       case 'ask_reminder':
       case 'retract':
+      case 'pause':
       case 'mode':
       case 'limits':
         return;

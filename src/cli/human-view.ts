@@ -146,6 +146,9 @@ export class HumanView implements View {
       case 'rewound':
         this.rewound(event);
         return;
+      case 'pause':
+        this.text('cyan', event.paused ? '  to be paused when this step has ended' : '  to go on', '  ', true);
+        return;
       case 'mode':
         this.text('cyan', `  ${event.mode} mode from the next turn on`, '  ', true);
         return;
