@@ -146,7 +146,7 @@ describe('gather', () => {
     const head = await closedTurn(task, `turn-${task}`, [thinking]);
     const { messages } = await next(task, `turn-${task}`, head, { verdicts: [], rest: 'interrupted' });
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
-    expect(messages[1]?.content).toEqual([{ type: 'text', text: NO_ANSWER }]);
+    expect(messages[1]?.content).toEqual([thinking, { type: 'text', text: NO_ANSWER }]);
     expect(messages[2]?.content).toHaveLength(1);
   });
 });

@@ -120,7 +120,10 @@ async function messageEvents(input: StreamInput, journal: Journal): Promise<NewE
   return events;
 }
 
-/** The answer as it is sent back: calls under our own ids, nothing blank, no thinking at the end. */
+/**
+ * The answer as it is sent back: calls under our own ids, nothing blank, no thinking at the end. Reasoning that nothing
+ * followed stays, since what was sent of it may not be left out before what stands for the answer.
+ */
 function answerOf(turn: TurnRow | undefined): MessageBlock[] {
   const blocks: MessageBlock[] = (turn?.blocks ?? []).map((block) =>
     block.type === 'tool_use'
@@ -132,8 +135,8 @@ function answerOf(turn: TurnRow | undefined): MessageBlock[] {
         }
       : block,
   );
-  while (isThinking(blocks.at(-1))) blocks.pop();
-  return blocks.length > 0 ? blocks : [{ type: 'text', text: NO_ANSWER }];
+  const end = blocks.findLastIndex((block) => !isThinking(block)) + 1;
+  return end > 0 ? blocks.slice(0, end) : [...blocks, { type: 'text', text: NO_ANSWER }];
 }
 
 /** Exactly one result for each call of the answer, in its order. */
@@ -197,8 +200,8 @@ function isPermission({ status, as, note }: Verdict): boolean {
   return status === 'done' && as === undefined && note === undefined;
 }
 
-function isThinking(block: MessageBlock | undefined): boolean {
-  return block?.type === 'thinking' || block?.type === 'redacted_thinking';
+function isThinking(block: MessageBlock): boolean {
+  return block.type === 'thinking' || block.type === 'redacted_thinking';
 }
 
 /** A name the model made up may hold characters that the API refuses in a request. */

@@ -103,14 +103,23 @@ export function givenAnswer({ ask, answer, text }: Answer, task: string, command
   return [command, 'answer', task, ...(ask === undefined ? [] : [ask]), ...[...words, ...more].map(quoted)].join(' ');
 }
 
-/** A wait that ends by itself is nothing a person has to see to. */
+/** Longest wait for a provider that a command which leaves at asks sits out, ms: that of an outage between two looks. */
+const SAT_OUT_MS = 15 * 60_000;
+
+/** When a parked task goes on by itself, ms since the epoch; undefined for an ask that somebody has to answer. */
+export function parkedUntil({ kind, deadline, default: otherwise }: Ask): number | undefined {
+  return kind === 'api_req_failed' && otherwise === 'yes' ? deadline : undefined;
+}
+
+/** A wait that ends by itself before long is nothing a person has to see to. */
 export function needsPerson(ask: Ask): boolean {
-  return !(ask.kind === 'api_req_failed' && ask.deadline !== undefined);
+  const until = parkedUntil(ask);
+  return until === undefined || until - ask.opened > SAT_OUT_MS;
 }
 
 /** What `--on-ask default` answers; undefined: the ask settles itself at its deadline. */
 export function defaultAnswer(ask: Ask): Answer | undefined {
-  if (!needsPerson(ask)) return undefined;
+  if (parkedUntil(ask) !== undefined) return undefined;
   switch (ask.kind) {
     case 'followup':
       return { ask: ask.id, answer: 'message', text: ask.options?.[0] ?? NOBODY, by: 'default' };

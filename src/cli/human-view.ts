@@ -91,7 +91,10 @@ export class HumanView implements View {
     const { outcome } = end;
     if (outcome.outcome === 'completed' && !this.resultShown) this.result(end.result ?? '');
     if (outcome.outcome === 'needs_human') {
-      this.text('yellow', `The task waits for a person: ${neutralLine(outcome.question)}`, '  ', false);
+      const { until, question } = outcome;
+      const waits =
+        until === undefined ? 'waits for a person' : `goes on by itself at ${dateTime(until)}, or with an answer`;
+      this.text('yellow', `The task ${waits}: ${neutralLine(question)}`, '  ', false);
       this.screen.line(`Answer with:    ${end.answer?.command ?? `${this.io.command} show ${end.task}`}`);
       this.screen.line(`Come back with: ${this.io.command} attach ${end.task}`);
     }

@@ -60,7 +60,10 @@ export function outcomeLine(end: RunEnd): Record<string, unknown> {
       return { ...common, ...(end.unconfirmed ? { confirmed: false } : {}), ...sums };
     case 'failed':
       return { ...common, class: outcome.class, message: outcome.message, ...sums };
-    case 'needs_human':
-      return { ...common, ask: outcome.ask, question: outcome.question, answer: answer ?? null, ...sums };
+    case 'needs_human': {
+      const { ask, question, until } = outcome;
+      const parked = until === undefined ? {} : { until: new Date(until).toISOString() };
+      return { ...common, ask, question, ...parked, answer: answer ?? null, ...sums };
+    }
   }
 }

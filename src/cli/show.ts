@@ -3,7 +3,7 @@ import { TaskClient } from '../client.js';
 import { isOpen } from '../domain/outcomes.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import { LOCAL_SERVER, type TaskRow } from '../journal/rows.js';
-import { askLines, howToAnswer } from './asking.js';
+import { askLines, howToAnswer, parkedUntil } from './asking.js';
 import { budgetOf } from './budget.js';
 import { wrap } from './flow.js';
 import { type Io, painter, printJson, printLine, textWidth } from './io.js';
@@ -28,6 +28,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
     const status = shownStatus(row, workers);
     const served = isRowServed(row, workers);
     const asks = isOpen(row.status) ? [...state.open.values()] : [];
+    const until = asks.map(({ ask }) => parkedUntil(ask)).find((at) => at !== undefined);
     const { usage, cost, requests } = await journal.totals(task);
     const outcome = isOpen(row.status) ? undefined : state.closed?.outcome;
     const result = outcome?.outcome === 'completed' ? await journal.getText(outcome.result) : undefined;
@@ -48,6 +49,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
         ui: ui ?? null,
         seq: state.seq,
         todo: todo ? { text: todo.text, done: todo.done, total: todo.total } : null,
+        parkedUntil: until === undefined ? null : new Date(until).toISOString(),
         asks: asks.map(({ ask, reply }) => ({
           ...ask,
           reminders: state.reminders.get(ask.id) ?? 0,
@@ -66,7 +68,7 @@ export async function showCommand(io: Io, home: string, prefix: string, json: bo
       [
         'status',
         // when the last worker was lost is not known, only when the stored status began
-        `${status}${isOpen(row.status) && !served ? noWorkerHint(row, io.command) : ''}${status === 'no_worker' ? '' : `, for ${duration(Date.now() - row.since)}`}`,
+        `${status}${until === undefined ? '' : ` until ${dateTime(until)}`}${isOpen(row.status) && !served ? noWorkerHint(row, io.command) : ''}${status === 'no_worker' ? '' : `, for ${duration(Date.now() - row.since)}`}`,
       ],
       ['title', neutralLine(row.title)],
       ['workspace', neutralLine(row.workspace)],

@@ -1,18 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createActivities } from '../../src/activities/index.js';
-import { TASK_QUEUE } from '../../src/domain/queues.js';
-import { DEFAULT_TASK_SETTINGS, type TaskInput, type TaskSettings } from '../../src/domain/task.js';
-import { call, type FakeModel, finish, type Responder, startFakeModel, status } from '../../src/fake-model/index.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TaskSettings } from '../../src/domain/task.js';
+import { call, type FakeModel, finish, type Responder, status } from '../../src/fake-model/index.js';
 import type { Journal } from '../../src/journal/journal.js';
-import { openJournal } from '../../src/journal/open.js';
-import { saveProfile } from '../../src/model/profiles.js';
-import type { taskWorkflow } from '../../src/workflows/task.js';
-import { ROOT } from '../support/world.js';
+import { type SkippingWorld, startSkippingWorld } from '../support/time-skipping.js';
 
 const DAY_S = 24 * 3600;
 const DAY_MS = DAY_S * 1000;
@@ -21,63 +13,18 @@ const completes: Responder = () => [call('attempt_completion', { result: 'done' 
 
 /** Waits of days pass in no time on the time-skipping server; all else is as ever. */
 describe('long waits', () => {
-  let env: TestWorkflowEnvironment;
-  let worker: Worker;
-  let running: Promise<void>;
+  let world: SkippingWorld;
+  let env: SkippingWorld['env'];
   let journal: Journal;
-  const home = mkdtempSync(join(tmpdir(), 'longhaul-waits-'));
-  const models: FakeModel[] = [];
-
   beforeAll(async () => {
-    Runtime.install({
-      logger: new DefaultLogger('ERROR'),
-      telemetryOptions: { logging: { filter: 'ERROR', forward: {} } },
-    });
-    env = await TestWorkflowEnvironment.createTimeSkipping({
-      server: { executable: { type: 'existing-path', path: inject('testServer') } },
-    });
-    // This server cannot list attributes, so what ensures them elsewhere leaves it alone.
-    await env.connection.operatorService.addSearchAttributes({
-      namespace: 'default',
-      searchAttributes: { LonghaulStatus: 2, LonghaulAsk: 2, LonghaulWaitingSince: 6 },
-    });
-    journal = await openJournal({ home });
-    worker = await Worker.create({
-      connection: env.nativeConnection,
-      taskQueue: TASK_QUEUE,
-      workflowBundle: { codePath: join(ROOT, 'dist', 'workflow-bundle.js') },
-      activities: createActivities({ journal, home, env: {} }),
-    });
-    running = worker.run();
+    world = await startSkippingWorld();
+    ({ env, journal } = world);
   });
-  afterAll(async () => {
-    worker?.shutdown();
-    await running;
-    for (const model of models) await model.close();
-    await env?.teardown();
-    await journal?.close();
-    rmSync(home, { recursive: true, force: true });
-  });
+  afterAll(() => world?.stop());
 
   const start = async (responder: Responder, more: Partial<TaskSettings> = {}) => {
-    const model = await startFakeModel({ responder });
-    models.push(model);
-    const task = `waits${models.length}`;
-    const settings: TaskSettings = {
-      model: 'claude-sonnet-5',
-      profile: await saveProfile(home, { baseURL: model.url, apiKey: 'k' }),
-      policy: { yolo: true, approve: [] },
-      limits: {},
-      ...DEFAULT_TASK_SETTINGS,
-      ...more,
-    };
-    const workspace = join(home, task);
-    const prompt = await journal.putBlob('Wait.');
-    const input: TaskInput = { v: 1, task, journal: journal.id, workspace, epoch: 0, prompt, settings };
-    await journal.createTask({ task, workspace, model: 'm', title: 't', input: JSON.stringify(input) });
-    const options = { args: [input] as [TaskInput], taskQueue: TASK_QUEUE, workflowId: task };
-    const handle = await env.client.workflow.start<typeof taskWorkflow>('taskWorkflow', options);
-    return { model, handle, task, began: await env.currentTimeMs() };
+    const model = await world.model(responder);
+    return { model, ...(await world.start(model.url, more)) };
   };
   const statuses = async (task: string) =>
     (await journal.readEvents(task, 0)).flatMap(({ event }) => (event.type === 'status' ? [event.status] : []));
@@ -171,7 +118,7 @@ describe('long waits', () => {
     };
 
     it('is asked about again each day, and its default is taken at its deadline', async () => {
-      const { handle, task, model, began } = await start(runsFirst, ASKING);
+      const { handle, task, workspace, model, began } = await start(runsFirst, ASKING);
       expect(await handle.result()).toMatchObject({ outcome: 'completed' });
       expect((await env.currentTimeMs()) - began).toBeGreaterThanOrEqual(3 * DAY_MS);
       const events = await askEvents(task);
@@ -180,15 +127,14 @@ describe('long waits', () => {
       expect(events.at(1)).toMatchObject({ count: 1 });
       expect(events.at(-1)).toMatchObject({ by: 'default', answer: 'no' });
       expect(resultOf(model)).toContain('The person denied this call.');
-      expect(existsSync(join(home, task, 'ran'))).toBe(false);
+      expect(existsSync(join(workspace, 'ran'))).toBe(false);
     });
 
     it('is answered with "yes" where the policy says so for its kind, and the call is carried out', async () => {
       const asks = { ...ASKS, command: { deadlineMs: DAY_MS, default: 'yes' as const } };
-      const { handle, task } = await start(runsFirst, { ...ASKING, asks });
-      mkdirSync(join(home, task), { recursive: true });
+      const { handle, workspace } = await start(runsFirst, { ...ASKING, asks });
       expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-      expect(existsSync(join(home, task, 'ran'))).toBe(true);
+      expect(existsSync(join(workspace, 'ran'))).toBe(true);
     });
 
     it('that is a question: the model is told that nobody answers', async () => {
