@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { attach } from './client/attach.js';
 import { pauseTask, setLimits, setMode } from './client/change.js';
 import { failureOf } from './client/explain.js';
 import { abortByForce } from './client/force.js';
 import { Link } from './client/link.js';
 import { answerProfile, newTaskProfile } from './client/provider.js';
-import { checkText, newTaskId } from './client/requests.js';
+import { checkText, newTaskId, settingsOf, userName } from './client/requests.js';
 import { notFound } from './client/resolve.js';
 import { resumeTask, takeUp } from './client/resume.js';
 import { rewindTask } from './client/rewind.js';
@@ -13,6 +14,7 @@ import { newTaskQueue } from './client/served.js';
 import { TaskReader } from './client/task-reader.js';
 import type {
   AnswerReceipt,
+  AttachRequest,
   ClientOptions,
   ForcedAbort,
   LimitsChange,
@@ -22,14 +24,13 @@ import type {
   StartedTask,
   StartRequest,
 } from './client/types.js';
-import { type Answer, MAX_INLINE_ANSWER } from './domain/asks.js';
+import { type Answer, type AnswerSource, MAX_INLINE_ANSWER } from './domain/asks.js';
 import type { Mode } from './domain/modes.js';
-import { DEFAULT_APPROVALS } from './domain/policy.js';
 import type { AnswerReply, ModeReply, RewindReply, SendReply } from './domain/replies.js';
-import { DEFAULT_TASK_SETTINGS, type TaskInput, type TaskSettings } from './domain/task.js';
+import type { TaskInput, TaskSettings } from './domain/task.js';
 import { oneLine } from './domain/text.js';
+import type { Said } from './domain/turn.js';
 import { openJournal } from './journal/open.js';
-import { DEFAULT_MODEL } from './model/prices.js';
 import { longhaulHome } from './settings/paths.js';
 import { checkWorkspace } from './workspace/check.js';
 
@@ -47,7 +48,10 @@ const POLL_MS = 200;
  * const { task } = await client.start({ prompt: 'Fix the failing test', workspace: '.' });
  */
 export class TaskClient extends TaskReader {
-  private constructor(private readonly link: Link) {
+  private constructor(
+    private readonly link: Link,
+    private readonly person: { who?: string; from: AnswerSource },
+  ) {
     super(link.journal);
   }
 
@@ -67,9 +71,10 @@ export class TaskClient extends TaskReader {
   static async local(options: ClientOptions = {}): Promise<TaskClient> {
     const env = options.env ?? process.env;
     const home = options.home ?? longhaulHome(env);
-    const { log, progress } = options;
+    const { log, progress, who = userName(), from = 'library' } = options;
     const slow = { ...(log && { log }), ...(progress && { progress }) };
-    return new TaskClient(new Link(await openJournal({ home }), home, env, slow));
+    const person = { ...(who !== undefined && { who }), from };
+    return new TaskClient(new Link(await openJournal({ home }), home, env, slow), person);
   }
 
   /** Ends this client; tasks go on. */
@@ -84,22 +89,22 @@ export class TaskClient extends TaskReader {
 
   /**
    * Starts a task. What cannot work is refused before a workflow exists.
-   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `workspace-*`, `no-api-key`, `profile-unknown`, `bad-settings`, `temporal-unreachable`
+   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `workspace-*`, `no-api-key`, `profile-unknown`, `bad-settings`, `bad-attachment`,
+   * `temporal-unreachable`
    */
   async start(request: StartRequest): Promise<StartedTask> {
     checkText(request.prompt);
     const workspace = await checkWorkspace(request.workspace);
+    const { resolveSettings } = await import('./settings/resolve.js');
+    const files = request.settingsFiles ?? true;
+    const resolved = await resolveSettings({ home: this.link.home, workspace, files }, settingsOf(request));
+    const { tightened } = resolved;
     const { namesServer } = await import('./service/connect.js');
-    const profile = await newTaskProfile(this.link.place, !namesServer(this.link.env), request.profile);
+    const isNamed = namesServer(this.link.env);
+    const profile = await newTaskProfile(this.link.place, !isNamed, request.profile, resolved.profile);
+    const settings: TaskSettings = { ...resolved.settings, profile };
+    const attached = await attach(this.journal, request, request.prompt, workspace);
     const temporal = await this.link.tasks();
-    const settings: TaskSettings = {
-      model: request.model ?? DEFAULT_MODEL,
-      profile,
-      policy: request.policy ?? { yolo: false, approve: [...DEFAULT_APPROVALS] },
-      limits: request.limits ?? {},
-      ...DEFAULT_TASK_SETTINGS,
-      ...(request.maxConsecutiveMistakes !== undefined && { maxConsecutiveMistakes: request.maxConsecutiveMistakes }),
-    };
     const task = newTaskId();
     const queue = newTaskQueue(temporal.server, await this.journal.liveHosts(), this.link.env);
     const input: TaskInput = {
@@ -110,6 +115,7 @@ export class TaskClient extends TaskReader {
       epoch: 0,
       ...(queue === undefined ? {} : { hostQueue: queue }),
       prompt: await this.journal.putBlob(request.prompt),
+      ...(attached && { attachments: attached.ref }),
       settings,
     };
     const title = oneLine(request.prompt, 200);
@@ -118,20 +124,37 @@ export class TaskClient extends TaskReader {
     const row = { task, workspace, model, title, server, profile, input: JSON.stringify(input) };
     await this.link.taking(() => this.journal.createTask(row));
     await this.journal.append(task, [
-      { key: 'task', event: { type: 'say', say: 'task', text: request.prompt, workspace, model } },
+      {
+        key: 'task',
+        event: {
+          type: 'say',
+          say: 'task',
+          text: request.prompt,
+          workspace,
+          model,
+          ...(attached && { attachments: attached.list }),
+        },
+      },
     ]);
     const ui = temporal.page(task, await this.link.startRun(input, title));
-    return { task, workspace, model, ...(ui ? { ui } : {}) };
+    return { task, workspace, model, ...(ui && { ui }), ...(tightened.length > 0 && { tightened }) };
   }
 
   /**
    * Answers an open ask. When no worker takes the answer in 10 s it is left as a signal, under the same client id, so
    * that it is applied once.
-   * @throws LonghaulError `ask-refused` when the task does not take it, `task-closed`, `task-not-found`
+   * @throws LonghaulError `ask-refused` when the task does not take it, `bad-attachment`, `task-closed`, `task-not-found`
    */
-  async answer(task: string, answer: Answer): Promise<AnswerReceipt> {
+  async answer(task: string, answer: Answer, attachments: AttachRequest = {}): Promise<AnswerReceipt> {
+    const attached = await attach(this.journal, attachments, answer.text ?? '', await this.workspaceOf(task));
     const temporal = await this.link.tasks();
-    const full: Answer = { clientId: randomUUID(), ...answer };
+    const person = answer.by === 'default' ? { from: this.person.from } : this.person;
+    const full: Answer = {
+      clientId: randomUUID(),
+      ...person,
+      ...answer,
+      ...(attached && { attachments: attached.ref }),
+    };
     if (full.text !== undefined && Buffer.byteLength(full.text) > MAX_INLINE_ANSWER) {
       checkText(full.text);
       full.textRef = await this.journal.putBlob(full.text);
@@ -155,19 +178,22 @@ export class TaskClient extends TaskReader {
 
   /**
    * Leaves a message for the next request of an open task, or takes a closed task up again with it.
-   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `task-busy`, `task-not-found`, `service-busy`
+   * @throws LonghaulError `prompt-empty`, `prompt-too-large`, `bad-attachment`, `task-busy`, `task-not-found`, `service-busy`
    */
-  async send(task: string, text: string): Promise<SendReceipt> {
+  async send(task: string, text: string, attachments: AttachRequest = {}): Promise<SendReceipt> {
     checkText(text);
+    const attached = await attach(this.journal, attachments, text, await this.workspaceOf(task));
     const { link } = this;
-    const message = { textRef: await this.journal.putBlob(text), clientId: randomUUID() };
+    const said = { text: await this.journal.putBlob(text), ...(attached && { attachments: attached.ref }) };
+    const { text: textRef, ...more } = said;
+    const message = { textRef, clientId: randomUUID(), ...more };
     for (const until = Date.now() + CLOSING_MS; ; await sleep(POLL_MS)) {
       try {
         await link.update<SendReply>(task, 'send', message);
         return { state: 'queued' };
       } catch (err) {
         const failure = await failureOf(err);
-        if (failure.kind === 'ended' && (await this.followUp(task, text))) return { state: 'follow_up' };
+        if (failure.kind === 'ended' && (await this.followUp(task, said))) return { state: 'follow_up' };
         const closing = failure.kind === 'refused' && failure.type === 'TaskClosing';
         if (!(closing || failure.kind === 'ended') || Date.now() > until) throw await link.meaning(task, err);
       }
@@ -175,11 +201,16 @@ export class TaskClient extends TaskReader {
   }
 
   /** @returns whether a run was started; false while the journal has the task open, as when another has just done it */
-  private async followUp(task: string, text: string): Promise<boolean> {
+  private async followUp(task: string, said: Said): Promise<boolean> {
     await this.link.settle(task);
     const row = await this.journal.getTask(task);
     if (!row) throw notFound(task);
-    return (await takeUp(this.link, row, text)) !== undefined;
+    return (await takeUp(this.link, row, said)) !== undefined;
+  }
+
+  /** Real path; undefined for a task that there is not, which the call to it will find. */
+  private async workspaceOf(task: string): Promise<string | undefined> {
+    return (await this.journal.getTask(task))?.workspace;
   }
 
   /**
@@ -188,8 +219,9 @@ export class TaskClient extends TaskReader {
    * interruption, and of what you say.
    * @throws LonghaulError `task-state` for an open task, `task-not-found`, `workspace-in-use`, `prompt-empty`, `no-api-key`
    */
-  resume(task: string, text?: string): Promise<ResumedTask> {
-    return resumeTask(this.link, task, text);
+  async resume(task: string, text?: string, attachments: AttachRequest = {}): Promise<ResumedTask> {
+    const attached = await attach(this.journal, attachments, text ?? '', await this.workspaceOf(task));
+    return resumeTask(this.link, task, text, attached?.ref);
   }
 
   /**

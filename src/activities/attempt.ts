@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { AnswerBlock, ToolUseBlock } from '../domain/blocks.js';
 import type { PreparedCall } from '../domain/calls.js';
+import type { TaskEvent } from '../domain/events.js';
 import { callKey } from '../domain/ids.js';
 import type { CallReady, StopReason, StreamInput } from '../domain/turn.js';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.js';
@@ -9,6 +10,7 @@ import type { NewBlock, NewResult, TurnRow, UsageRow } from '../journal/rows.js'
 import { AnswerReader, type ReaderOutput } from '../model/answer-reader.js';
 import { costOf, type ModelInfo } from '../model/prices.js';
 import type { ModelRequest } from '../model/request.js';
+import { todoEvents } from './call-facts.js';
 import type { ActivityDeps } from './context.js';
 import type { EarlyCalls } from './early-calls.js';
 import { PartialWriter } from './partial-writer.js';
@@ -28,6 +30,8 @@ const MAX_ANNOUNCED = 50;
 interface HeldCall {
   block: ToolUseBlock;
   call: PreparedCall;
+  /** What the model says to people with it, without waiting for them. */
+  say?: TaskEvent;
 }
 
 /**
@@ -37,6 +41,8 @@ interface HeldCall {
 export class Attempt {
   readonly reader = new AnswerReader();
   committed = false;
+  /** The provider's own id of the request. */
+  requestId: string | undefined;
   private readonly superseded = new AbortController();
   private readonly partials: PartialWriter;
   /** The last complete call: held back until it is known not to be cut by the output limit. */
@@ -87,9 +93,13 @@ export class Attempt {
 
   /** The answer has ended as it should. */
   async close(): Promise<TurnRow> {
+    const isRefused = this.stopReason === 'refusal';
+    // what the provider has stopped for good is not carried out any further than it has been
+    if (isRefused) this.held = undefined;
     const whole = await this.takeLast();
     const calls = whole ? [whole] : [];
-    for (const { content } of this.reader.unfinishedCalls()) {
+    for (const { block, text } of this.reader.unfinishedText()) await this.takeBlock(block, { type: 'text', text });
+    for (const { content } of isRefused ? [] : this.reader.unfinishedCalls()) {
       if (content.type === 'tool_use') calls.push(await this.prepare(content));
     }
     const results = whole ? await this.early.takeLast(whole.call, whole.block.input) : [];
@@ -139,9 +149,21 @@ export class Attempt {
     this.timer = setTimeout(() => void this.announceHeld().catch(() => undefined), ANNOUNCE_MS);
   }
 
-  private prepare(content: ToolUseBlock): Promise<HeldCall> {
+  private async prepare(content: ToolUseBlock): Promise<HeldCall> {
     const { task, turn, workspace } = this.input;
-    return prepareBlock(content, callKey(turn, content.block), { task, workspace }, this.deps.journal);
+    const held = await prepareBlock(content, callKey(turn, content.block), { task, workspace }, this.deps.journal);
+    const text = await this.spoken(held.call);
+    if (text === undefined) return held;
+    return { ...held, say: { type: 'say', say: 'text', turn, attempt: this.number, block: content.block, text } };
+  }
+
+  /** The text of a call that only says something; a plan that somebody is asked about is shown with that ask. */
+  private async spoken({ control }: PreparedCall): Promise<string | undefined> {
+    const { mode, policy } = this.input.settings;
+    const isText =
+      (control?.do === 'act_respond' && mode === 'act') ||
+      (control?.do === 'plan_respond' && (control.explore || policy.yolo));
+    return isText ? this.deps.journal.getText(control.response) : undefined;
   }
 
   /** A held call turns out to be whole, or cut; either way it joins the answer at its end, without a signal. */
@@ -163,10 +185,11 @@ export class Attempt {
   }
 
   private async announce(held: HeldCall): Promise<void> {
-    await this.storeCall(held);
+    const events = todoEvents(held.call, held.block);
+    await this.put(this.committed ? newBlock(held) : { ...newBlock(held), events: [] });
     if (held.call.problem !== undefined) return;
     const { turn } = this.input;
-    await this.deps.journal.commitTurn(turn, this.number).catch((err: unknown) => this.giveUp(err));
+    await this.deps.journal.commitTurn(turn, this.number, events).catch((err: unknown) => this.giveUp(err));
     this.committed = true;
     if (this.early.take(held.call, held.block.input) || ++this.announced > MAX_ANNOUNCED) return;
     this.signal({ turn, attempt: this.number, call: held.call });
@@ -184,10 +207,6 @@ export class Attempt {
       await handle.signal('callReady', { ...ready, ...(ran.length > 0 && { ran }) });
     });
     this.signalling.catch(() => undefined);
-  }
-
-  private storeCall(held: HeldCall): Promise<void> {
-    return this.put(newBlock(held));
   }
 
   private async store(index: number, content: Exclude<AnswerBlock, ToolUseBlock>): Promise<void> {
@@ -222,11 +241,11 @@ export class Attempt {
   }
 }
 
-function newBlock({ block, call }: HeldCall): NewBlock {
-  return { index: block.block, content: block, call };
+function newBlock({ block, call, say }: HeldCall): NewBlock {
+  return { index: block.block, content: block, call, ...(say && { say }), events: todoEvents(call, block) };
 }
 
-function truncated({ block, call }: HeldCall): HeldCall {
+function truncated({ block, call: { todo: _, ...call } }: HeldCall): HeldCall {
   const problem = { kind: 'truncated', message: 'The answer reached its output limit inside this call.' } as const;
   return { block: { ...block, input: {}, problem }, call: { ...call, problem: 'truncated' } };
 }

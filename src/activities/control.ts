@@ -7,6 +7,7 @@ import { placeOfMessage } from '../journal/conversation-end.js';
 import { endCommands } from '../runner/sweep.js';
 import { homePaths } from '../settings/paths.js';
 import { removeLeftTemp } from '../workspace/atomic-write.js';
+import { ranCall } from './call-facts.js';
 import { firstPage } from './call-pages.js';
 import type { ActivityDeps } from './context.js';
 import { storedRun } from './run-tool.js';
@@ -31,7 +32,7 @@ export async function listCalls(
   const left = (row?.calls ?? []).filter((call) => call.block >= input.from);
   const known = left.map(async (call) => {
     const ran = await storedRun(call.call, journal);
-    return ran ? { block: call.block, ran } : call;
+    return ran ? ranCall(call, ran) : call;
   });
   return firstPage(await Promise.all(known));
 }

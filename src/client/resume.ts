@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AttachmentsRef } from '../domain/attachments.js';
 import { LonghaulError } from '../domain/errors.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
 import { oneLine } from '../domain/text.js';
+import type { Said } from '../domain/turn.js';
 import type { Journal } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import type { TaskRow } from '../journal/rows.js';
@@ -27,12 +29,19 @@ const POLL_MS = 200;
  * @throws LonghaulError `task-state` for an open one, `task-not-found`, `prompt-empty`, `prompt-too-large`,
  * `workspace-in-use`, `workspace-*`, `no-api-key`, `temporal-unreachable`
  */
-export async function resumeTask(link: Link, task: string, text: string | undefined): Promise<ResumedTask> {
+export async function resumeTask(
+  link: Link,
+  task: string,
+  text: string | undefined,
+  attachments?: AttachmentsRef,
+): Promise<ResumedTask> {
   if (text !== undefined) checkText(text);
   await link.tasks();
   await link.settle(task);
   const row = await rowOf(link.journal, task);
-  const resumed = await takeUp(link, row, text);
+  const words = text === undefined ? undefined : await link.journal.putBlob(text);
+  const said = words || attachments ? { text: words ?? { text: '' }, ...(attachments && { attachments }) } : undefined;
+  const resumed = await takeUp(link, row, said);
   if (resumed) return resumed;
   const now = await rowOf(link.journal, task);
   throw openTask(task, shownStatus(now, await link.journal.liveWorkers()), 'resume');
@@ -43,7 +52,7 @@ export async function resumeTask(link: Link, task: string, text: string | undefi
  * @returns undefined when the task is open, or another client has just taken it up
  * @throws LonghaulError as {@link resumeTask}
  */
-export async function takeUp(link: Link, row: TaskRow, text: string | undefined): Promise<ResumedTask | undefined> {
+export async function takeUp(link: Link, row: TaskRow, said: Said | undefined): Promise<ResumedTask | undefined> {
   const { journal } = link;
   const { task } = row;
   if (isOpen(row.status)) return undefined;
@@ -53,9 +62,8 @@ export async function takeUp(link: Link, row: TaskRow, text: string | undefined)
   const stand = await standOf(journal, row);
   if (stand.rebuilt) await endHere({ home: link.home, task });
   const stored = JSON.parse(row.input) as TaskInput;
-  const message = text === undefined ? undefined : await journal.putBlob(text);
   const used = await journal.treeUse(task);
-  const state = resumedState(stand, row, stored.settings.limits, message, used, Date.now());
+  const state = resumedState(stand, row, stored.settings.limits, said, used, Date.now());
   state.profile = await followUpProfile(link.place, task, state.profile);
   const { journal: _, hostQueue, ...kept } = stored;
   const here = temporal.server === row.server;

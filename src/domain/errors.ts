@@ -5,6 +5,7 @@
 export const ERROR_SLUGS = [
   'ask-refused',
   'bad-answer',
+  'bad-attachment',
   'bad-flag',
   'bad-script',
   'bad-settings',

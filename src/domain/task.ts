@@ -43,6 +43,8 @@ export const DEFAULT_TASK_SETTINGS = {
 /** `native`: the API's own tool calls; `text`: tags in the answer's text, for models that have no others. */
 export type ToolProtocol = 'native' | 'text';
 
+export const TOOL_PROTOCOLS = ['auto', 'native', 'text'] as const satisfies readonly TaskSettings['toolProtocol'][];
+
 /** The todo list: whether the model is asked to keep one, and after how many requests without an update it is reminded. */
 export interface FocusChainSettings {
   enabled: boolean;
@@ -73,6 +75,8 @@ export interface CarriedState {
   mistakes: number;
   /** Answers in a row without any content. */
   emptyAnswers: number;
+  /** Requests of the turn to come that have failed already. */
+  failedTries?: number;
   /** ms since the epoch */
   startedAt: number;
   /** ms since the epoch; absent when the task has no time limit */
@@ -134,7 +138,6 @@ export interface TurnInProgress {
   mode: Mode;
   stop: StopReason;
   callCount: number;
-  hasText: boolean;
   nextBlock: number;
   verdicts: Verdict[];
   /** A person has refused a call of this turn: the others are skipped. */

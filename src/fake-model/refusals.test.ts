@@ -247,6 +247,12 @@ const CASES: [Rule, string, object, object][] = [
   ['shape', 'an unknown field', {}, { maxTokens: 5 }],
   [
     'shape',
+    'an image in the result of a call that failed',
+    ask(assistant([use('a')]), user([result('a', [image(PNG.toString('base64'))])])),
+    ask(assistant([use('a')]), user([{ ...result('a', [image(PNG.toString('base64'))]), is_error: true }])),
+  ],
+  [
+    'shape',
     'an unknown field of a block',
     ask(assistant([use('a')]), user([result('a')])),
     ask(assistant([{ ...use('a'), block: 0 }]), user([result('a')])),

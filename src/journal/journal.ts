@@ -165,8 +165,8 @@ export interface Journal {
   getTurn(turn: TurnKey): Promise<TurnRow | undefined>;
   /** Stores a finished block of an attempt with what people see of it. @throws Superseded */
   putBlock(turn: TurnKey, attempt: number, block: NewBlock): Promise<void>;
-  /** open → committed; stays committed when it is. @throws Superseded */
-  commitTurn(turn: TurnKey, attempt: number): Promise<void>;
+  /** open → committed; stays committed when it is. `events` are what can be said only now. @throws Superseded */
+  commitTurn(turn: TurnKey, attempt: number, events?: NewEvent[]): Promise<void>;
   /**
    * Any state of this attempt → closed, usage row and ledger settled, `api_req_finished` said; the answer's last
    * `blocks`, and `results` of calls that have run already, are stored with it. @throws Superseded

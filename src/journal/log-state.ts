@@ -1,15 +1,21 @@
 import type { TaskLimits } from '../domain/budget.js';
-import type { AskEvent, ClosedEvent, StoredEvent } from '../domain/events.js';
+import type { AskEvent, ClosedEvent, SayEvent, StoredEvent } from '../domain/events.js';
 import type { Mode } from '../domain/modes.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { Journal } from './journal.js';
 
 const PAGE = 500;
 
-/** What a task's log says so far: which asks are open, and whether its last run has ended. */
+export type TodoEvent = Extract<SayEvent, { say: 'task_progress' }>;
+
+/** What a task's log says so far: which asks are open, whether its last run has ended, and what has been changed since its start. */
 export class LogState {
   readonly open = new Map<string, AskEvent>();
+  /** How often each ask's people have been reminded. */
+  readonly reminders = new Map<string, number>();
   closed: ClosedEvent | undefined;
+  /** The todo list as it was given last. */
+  todo: TodoEvent | undefined;
   seq = 0;
   /** As far as they have been changed since the task was started. */
   mode: Mode | undefined;
@@ -53,6 +59,9 @@ export class LogState {
           this.pausedMs = 0;
         }
         return;
+      case 'ask_reminder':
+        this.reminders.set(event.ask, event.count);
+        return;
       case 'pause':
         if (event.paused) this.pausedAt ??= at;
         else this.unpause(at);
@@ -63,10 +72,11 @@ export class LogState {
       case 'limits':
         this.limits = event.limits;
         return;
-      case 'ask_reminder':
-      case 'rewound':
       case 'say':
+        if (event.say === 'task_progress') this.todo = event;
+        return;
       case 'retract':
+      case 'rewound':
         return;
     }
   }

@@ -143,6 +143,8 @@ export interface NewBlock {
   content: AnswerBlock;
   call?: PreparedCall;
   say?: TaskEvent;
+  /** Said besides; only with blocks of an attempt that is committed, or closed with them. */
+  events?: NewEvent[];
 }
 
 /**

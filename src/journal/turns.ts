@@ -66,11 +66,13 @@ export function turnStore(ctx: Context) {
       await drop(ctx, task, { stream: callKey(turn, block.index), attempt });
     },
 
-    async commitTurn(turn, attempt) {
+    async commitTurn(turn, attempt, events = []) {
       await ctx.db.write(async (tx) => {
-        await writableTurn(tx, turn, attempt);
+        const { task } = await writableTurn(tx, turn, attempt);
         await tx.updateTable('turn').set({ state: 'committed' }).where('turn', '=', turn).execute();
+        if (events.length > 0) await appendEvents(tx, task, events);
       });
+      if (events.length > 0) wrote(ctx.db.path);
     },
 
     async closeTurn(turn, attempt, end) {
@@ -135,7 +137,8 @@ async function storeBlock(tx: Tx, { turn, attempt, task }: StoredTurn, block: Ne
     return;
   }
   await tx.insertInto('block').values({ turn, attempt, position: block.index, json, call }).execute();
-  if (block.say) await appendEvents(tx, task, [{ event: block.say }]);
+  const events = [...(block.say ? [{ event: block.say }] : []), ...(block.events ?? [])];
+  if (events.length > 0) await appendEvents(tx, task, events);
 }
 
 /** Blocks that come with the end: a call at its own number when that is free, others after all there are. */

@@ -5,7 +5,7 @@ import type { TaskLimits } from '../../src/domain/budget.js';
 import type { TaskEvent } from '../../src/domain/events.js';
 import { DEFAULT_APPROVALS } from '../../src/domain/policy.js';
 import { tokensOf } from '../../src/domain/usage.js';
-import { call, type FakeModel, finish, type Responder, say, stall, usage } from '../../src/fake-model/index.js';
+import { call, type FakeModel, finish, type Responder, say, stall, status, usage } from '../../src/fake-model/index.js';
 import { homePaths } from '../../src/settings/paths.js';
 import { answers, done, play } from '../support/playing.js';
 import { isAsk, isClosed, modelEnv, startWorld, until, type World, YOLO } from '../support/world.js';
@@ -109,6 +109,28 @@ describe('budgets', () => {
     expect(await world.journal.treeUse(task)).toEqual({ turns: 0, tokens: 0, cost: 0 });
   });
 
+  it('counts each attempt once, each token at its own price, and a request that was refused as nothing', async () => {
+    const counts = {
+      input_tokens: 9,
+      cache_creation_input_tokens: 300,
+      cache_read_input_tokens: 17_000,
+      output_tokens: 50,
+    };
+    const { task, client, model } = await start(
+      answers([usage(counts), status(400, {}, 1), say('Well.'), finish()], [usage(counts), ...done]),
+      { maxCost: 1 },
+    );
+    const { ask } = await world.event(task, isAsk);
+    expect(ask.kind).toBe('api_req_failed');
+    expect(await checkedUse(task)).toEqual({ turns: 0, tokens: 0, cost: 0 });
+    await client.answer(task, { ask: ask.id, answer: 'yes' });
+    expect(await ended(task)).toMatchObject({ outcome: 'completed' });
+    const used = await checkedUse(task);
+    expect(used).toMatchObject({ turns: 2, tokens: 2 * 17_359 });
+    expect(used.cost).toBeCloseTo((2 * (9 * 2 + 50 * 10 + 300 * 2.5 + 17_000 * 0.2)) / 1e6, 12);
+    expect(model.requests).toHaveLength(3);
+  });
+
   it('an answer that the budget has cut is no mistake of the model, and is not tried again and again', async () => {
     const cut: Responder = ({ body, turn }) =>
       turn < 2
@@ -187,8 +209,8 @@ describe('budgets', () => {
     expect(await ended(task, 2)).toMatchObject({ outcome: 'budget', limit: 'turns' });
     expect(model.requests).toHaveLength(4);
     expect(JSON.stringify(model.requests[2]?.body).split('token-77')).toHaveLength(2);
-    const status = await world.temporal.workflow.getHandle(task).query<{ limits: TaskLimits }>('status');
-    expect(status.limits).toEqual({ maxTurns: 4 });
+    const shown = await world.temporal.workflow.getHandle(task).query<{ limits: TaskLimits }>('status');
+    expect(shown.limits).toEqual({ maxTurns: 4 });
     expect(model.refused()).toEqual([]);
   });
 

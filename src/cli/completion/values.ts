@@ -34,6 +34,7 @@ export function valuesOf(wanted: Wanted, home: string): Candidate[] {
     case 'answer':
       return fromJournal(home, (db) => answers(db, wanted.before));
     case 'model':
+    case 'plan-model':
       return MODEL_IDS.map((value) => ({ value, about: '' }));
     case 'profile':
       return profiles(home);
