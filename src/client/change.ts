@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LonghaulError } from '../domain/errors.js';
 import { changedLimits } from '../domain/limits-change.js';
 import type { Mode } from '../domain/modes.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { LimitsReply, ModeReply, PauseReply } from '../domain/replies.js';
 import type { TaskRow } from '../journal/rows.js';
-import { beingStarted } from './errors.js';
 import { failureOf } from './explain.js';
 import type { Link } from './link.js';
 import { standOf } from './rebuild-state.js';
@@ -12,14 +12,18 @@ import { notFound } from './resolve.js';
 import type { LimitsChange, LimitsReceipt } from './types.js';
 import { closedTask } from './wrong-state.js';
 
+/** How long a task may take to write its end, ms. */
+const CLOSING_MS = 10_000;
+const POLL_MS = 100;
+
 /** An update that only an open task takes. @throws LonghaulError `task-closed`, with `what` that means here */
 async function ofOpenTask<Reply>(link: Link, task: string, name: string, argument: object, what: string) {
   try {
     return await link.update<Reply>(task, name, argument);
   } catch (err) {
-    if ((await failureOf(err)).kind !== 'ended') throw await link.meaning(task, err);
-    const row = await endedRow(link, task);
-    throw row ? closedTask(task, row.status, what) : beingStarted(task, err);
+    const row = await endedMeanwhile(link, task, err);
+    if (row) throw closedTask(task, row.status, what);
+    throw await link.meaning(task, err);
   }
 }
 
@@ -42,9 +46,7 @@ export async function setLimits(link: Link, task: string, change: LimitsChange):
     const { limits } = await link.update<LimitsReply>(task, 'limits', change);
     return { limits, state: 'applied' };
   } catch (err) {
-    const failure = await failureOf(err);
-    const closing = failure.kind === 'refused' && failure.type === 'TaskClosing';
-    const ended = failure.kind === 'ended' || closing ? await endedRow(link, task) : undefined;
+    const ended = await endedMeanwhile(link, task, err);
     if (ended) return limitClosed(link, ended, change);
     throw await link.meaning(task, err);
   }
@@ -76,6 +78,18 @@ export async function storeClosed(
     kept: 'The task is as they have left it.',
     next: `Look at it with \`longhaul show ${task}\`, then try again.`,
   });
+}
+
+/** The row of a task that was not asked any more, since it has ended or is just writing its end; else undefined. */
+export async function endedMeanwhile(link: Link, task: string, err: unknown): Promise<TaskRow | undefined> {
+  const failure = await failureOf(err);
+  if (failure.kind === 'ended') return endedRow(link, task);
+  if (failure.kind !== 'refused' || failure.type !== 'TaskClosing') return undefined;
+  for (const until = Date.now() + CLOSING_MS; Date.now() < until; await sleep(POLL_MS)) {
+    const row = await endedRow(link, task);
+    if (row) return row;
+  }
+  return undefined;
 }
 
 /** The row of a task that has ended, also when nothing had written that. @throws LonghaulError `task-not-found` */

@@ -3,7 +3,7 @@ import type { Outcome } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
 import { type Journal, WorkspaceInUse } from '../journal/journal.js';
 import { readService } from '../service/up.js';
-import { inUse, unsure } from './errors.js';
+import { cutOff, inUse, unsure } from './errors.js';
 import { explain, failureOf } from './explain.js';
 import type { Place } from './provider.js';
 import { shownStatus } from './served.js';
@@ -71,11 +71,22 @@ export class Link {
 
   /** What a failed call means for people. The server may come back elsewhere, so the connection to one that is gone is given up. */
   async meaning(task: string, err: unknown): Promise<unknown> {
-    const meant = await explain(this.journal, task, err);
+    const late = !LonghaulError.is(err) && (await failureOf(err)).kind === 'timeout';
+    const meant = late && !(await this.answers(task)) ? cutOff(err) : await explain(this.journal, task, err);
     if (LonghaulError.is(meant) && meant.slug === 'temporal-unreachable') {
       await this.disconnect();
     }
     return meant;
+  }
+
+  /** Whether the server answers at all: a call that no worker takes ends like one that finds no server. */
+  private async answers(task: string): Promise<boolean> {
+    const temporal = await this.temporal?.catch(() => undefined);
+    const looked = temporal?.look(task).then(
+      () => true,
+      () => false,
+    );
+    return (await looked) ?? false;
   }
 
   /** Ends the task in the journal when its workflow has ended without its doing. @returns whether it did */

@@ -6,8 +6,7 @@ import { conversationEnd, rewoundState } from '../domain/rewound-state.js';
 import { listConversation, placeOfMessage } from '../journal/conversation-end.js';
 import type { Journal } from '../journal/journal.js';
 import type { TaskRow } from '../journal/rows.js';
-import { endedRow, storeClosed } from './change.js';
-import { failureOf } from './explain.js';
+import { endedMeanwhile, endedRow, storeClosed } from './change.js';
 import type { Link } from './link.js';
 import { standOf } from './rebuild-state.js';
 import { checkText } from './requests.js';
@@ -51,9 +50,7 @@ export async function rewindTask(
     );
     return { kept, dropped };
   } catch (err) {
-    const failure = await failureOf(err);
-    const closing = failure.kind === 'refused' && failure.type === 'TaskClosing';
-    const row = failure.kind === 'ended' || closing ? await endedRow(link, task) : undefined;
+    const row = await endedMeanwhile(link, task, err);
     if (row) return rewindClosed(link, row, message, words);
     throw await link.meaning(task, err);
   }
