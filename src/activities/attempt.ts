@@ -41,6 +41,8 @@ interface HeldCall {
 export class Attempt {
   readonly reader = new AnswerReader();
   committed = false;
+  /** The provider's own id of the request. */
+  requestId: string | undefined;
   private readonly superseded = new AbortController();
   private readonly partials: PartialWriter;
   /** The last complete call: held back until it is known not to be cut by the output limit. */
@@ -91,9 +93,13 @@ export class Attempt {
 
   /** The answer has ended as it should. */
   async close(): Promise<TurnRow> {
+    const isRefused = this.stopReason === 'refusal';
+    // what the provider has stopped for good is not carried out any further than it has been
+    if (isRefused) this.held = undefined;
     const whole = await this.takeLast();
     const calls = whole ? [whole] : [];
-    for (const { content } of this.reader.unfinishedCalls()) {
+    for (const { block, text } of this.reader.unfinishedText()) await this.takeBlock(block, { type: 'text', text });
+    for (const { content } of isRefused ? [] : this.reader.unfinishedCalls()) {
       if (content.type === 'tool_use') calls.push(await this.prepare(content));
     }
     const results = whole ? await this.early.takeLast(whole.call, whole.block.input) : [];

@@ -76,7 +76,8 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const end = await stream(deps, attempt, profile, request, stop);
   if ('failure' in end) return { status: 'failed', ...end, used: await used() };
   const clamped = claim.maxTokens < wanted;
-  return { ...answered(end, await early.finish(end), await used()), ...(clamped && { clamped }) };
+  const answer = answered(end, await early.finish(end), await used(), attempt.requestId);
+  return { ...answer, ...(clamped && { clamped }) };
 }
 
 async function stream(
@@ -87,8 +88,11 @@ async function stream(
   { signal, kind }: Stop,
 ): Promise<TurnRow | Omit<Extract<StreamResult, { status: 'failed' }>, 'status' | 'used'>> {
   const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([signal, attempt.lost]));
+  const events = requestEvents(profile, request, watchdog, (id) => {
+    attempt.requestId = id;
+  });
   try {
-    await readAnswer(attempt, requestEvents(profile, request, watchdog));
+    await readAnswer(attempt, events);
     return await attempt.close();
   } catch (err) {
     if (attempt.lost.aborted || err instanceof Superseded) throw attempt.lostError(err);
@@ -99,7 +103,12 @@ async function stream(
     // The journal's own troubles are no word on the provider: another execution finds the turn as it is.
     if (LonghaulError.is(err)) throw err;
     const found = failureOf(err);
-    const failure = { ...found, message: deps.secrets.hide(found.message) };
+    const failure: ProviderFailure = {
+      ...(attempt.requestId === undefined ? {} : { requestId: attempt.requestId }),
+      ...found,
+      message: deps.secrets.hide(found.message),
+      ...(attempt.reader.received > 0 ? { paid: true } : {}),
+    };
     if (attempt.committed) return await attempt.interrupt(INTERRUPTED_BY_ERROR);
     await attempt.retract(failure.message);
     return { attempt: attempt.number, failure };
@@ -109,9 +118,12 @@ async function stream(
   }
 }
 
-/** @throws RequestFailed when the stream ends before the answer does, or carries an error event */
+/** @throws RequestFailed when the stream ends before the answer does, carries an error event, or begins anew */
 async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<AnswerReader['read']>[0]>): Promise<void> {
   for await (const event of events) {
+    if (event.type === 'message_start' && attempt.reader.received > 0) {
+      throw new RequestFailed({ class: 'bad_response', message: 'The stream began anew in the middle of the answer.' });
+    }
     for (const output of attempt.reader.read(event)) {
       if (output.kind === 'error') throw new RequestFailed(eventFailure(output.error.type, output.error.message));
       if (output.kind === 'end') return;
@@ -121,7 +133,12 @@ async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<Ans
   throw new RequestFailed({ class: 'cut', message: 'The stream ended before the answer was complete.' });
 }
 
-function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: BudgetUse): Answered {
+function answered(
+  turn: TurnRow,
+  answerCalls: readonly AnswerCall[],
+  used: BudgetUse,
+  requestId: string | undefined = '',
+): Answered {
   const { calls } = firstPage(answerCalls);
   return {
     status: 'answered',
@@ -130,7 +147,7 @@ function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: Budge
     stop: turn.stop ?? 'interrupted',
     calls,
     callCount: turn.calls.length,
-    hasText: turn.blocks.some((block) => block.type === 'text'),
+    ...(turn.blocks.length === 0 ? { requestId: requestId.slice(0, 100) } : {}),
     used,
   };
 }

@@ -83,6 +83,10 @@ describe('an ask that is settled', () => {
     expect(words({ answer: 'yes', text: 'but gently' }, 'tool')).toBe(
       'answered by a person through Temporal: yes, but gently',
     );
+    const ada = { who: 'Ada\u001b[2J', from: 'cli', attached: { blob: 'a', bytes: 1 } };
+    expect(words({ answer: 'yes', ...ada }, 'tool')).toBe(
+      'answered by Ada\u241b[2J from a command line: yes (with attachments)',
+    );
     expect(words({ answer: 'no', by: 'default' }, 'tool')).toBe('answered by default: no');
     expect(words({ answer: 'no', by: 'cancelled' }, 'tool')).toBe('not answered: it is no longer asked');
   });
@@ -144,6 +148,9 @@ describe('an answer and the ask it is for', () => {
 
 describe('words of the answer command', () => {
   it('reads an optional ask id and the answer', () => {
+    expect(readWords([], undefined, true)).toEqual({ answer: 'message' });
+    expect(readWords(['ask-1a'], undefined, true)).toEqual({ ask: 'ask-1a', answer: 'message' });
+    expect(readWords(['ask me again'], undefined, true)).toEqual({ answer: 'message', text: 'ask me again' });
     expect(readWords(['yes'])).toEqual({ answer: 'yes' });
     expect(readWords(['a1', 'NO'])).toEqual({ ask: 'a1', answer: 'no' });
     expect(readWords(['a1', 'yes'], 'but gently')).toEqual({ ask: 'a1', answer: 'yes', text: 'but gently' });

@@ -58,9 +58,9 @@ export async function askLines(
   ];
 }
 
-/** A request that was refused for its key; the question names the class of the failure. */
+/** A request that was refused for its key or its account; the question names the class of the failure. */
 function isAuthFailure({ kind, question }: Ask): boolean {
-  return kind === 'api_req_failed' && question.startsWith('The model request failed (auth)');
+  return kind === 'api_req_failed' && /^The model request failed \((auth|billing)\)/.test(question);
 }
 
 function howToMend(task: string, ask: string, command: string): string {

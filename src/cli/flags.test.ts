@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { parseApprovals, parseCount, parseDuration, parseMoney, parsePercent, parseStatus } from './flags.js';
+import {
+  parseApprovals,
+  parseAskTime,
+  parseCount,
+  parseDuration,
+  parseMoney,
+  parsePercent,
+  parseStatus,
+} from './flags.js';
 
 const slugOf = (act: () => unknown) => {
   try {
@@ -22,6 +30,11 @@ describe('flags', () => {
         bad,
       ).toBe('bad-flag');
     }
+  });
+
+  it('takes no shorter time to a deadline than a minute', () => {
+    expect(parseAskTime('--ask-deadline')('1m')).toBe(60_000);
+    expect(slugOf(() => parseAskTime('--ask-deadline')('59s'))).toBe('bad-flag');
   });
 
   it('reads counts from 1 on', () => {

@@ -51,6 +51,7 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
       'run "Fix the build" --profile work --max-time 2h --detach',
       'run "Port the tests" --yolo --max-cost 5 --soft-limit 80',
       'run --prompt-file plan.md --yolo --json --on-ask exit',
+      'run "Build this form" --image form.png --mode plan --ask-deadline 3d',
     ],
     exits: FOLLOWS,
     zero: 'completed; with --detach, or after detaching: the task goes on',
@@ -66,12 +67,17 @@ export const HELP: Readonly<Record<string, CommandHelp>> = {
     zero: 'printed, however the task stands',
   },
   answer: {
-    examples: ['answer k3v a7 yes', 'answer k3v a7 no --text "use yarn"', 'answer k3v 2'],
+    examples: [
+      'answer k3v a7 yes',
+      'answer k3v a7 no --text "use yarn"',
+      'answer k3v 2',
+      'answer k3v "Like this" --image shot.png',
+    ],
     exits: REMOTE,
     zero: 'the answer was taken, or left for the next worker',
   },
   send: {
-    examples: ['send k3v "The tests need Node 22"', 'send k3v "Now update the docs as well"'],
+    examples: ['send k3v "The tests need Node 22"', 'send k3v "Now update the docs as well" --file docs/style.md'],
     exits: REMOTE,
     zero: 'the message was left',
   },

@@ -52,6 +52,22 @@ describe('the account for people', () => {
     expect(late).toBe('turn 1\nI will look.\nThen fix.\n');
   });
 
+  it('names what was attached, and says that an ask is still open', async () => {
+    const blob = { blob: 'a'.repeat(64), bytes: 1 };
+    const text = await shown(
+      [
+        { type: 'say', say: 'user_feedback', text: 'See.', attachments: [{ kind: 'file', name: 'a\nb.md', blob }] },
+        said.ask('ask-1', 'command', { deadline: 90_000, default: 'no', remindMs: 30_000 }),
+        { type: 'ask_reminder', ask: 'ask-1', count: 2 },
+      ],
+      {},
+      {},
+    );
+    expect(text).toContain('> See.\n> [file: a b.md]\n');
+    expect(text).toMatch(/open until .*, then "no" is taken\n {2}a reminder every 30\.0 s|a reminder every 30 s/);
+    expect(text).toContain('still not answered (reminder 2): ask-1');
+  });
+
   it('says that a retracted attempt is void and shows the next one', async () => {
     const text = await shown([
       said.request(),

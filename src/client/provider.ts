@@ -1,6 +1,6 @@
 import { LonghaulError } from '../domain/errors.js';
 import type { Journal } from '../journal/journal.js';
-import { chooseProfile, chosenName, hasProfile, PROFILE_VARIABLE } from '../model/named-profiles.js';
+import { chooseProfile, chosenName, hasProfile } from '../model/named-profiles.js';
 import { ENV_PROFILE } from '../model/profiles.js';
 
 /** Where a client looks for provider settings. */
@@ -11,19 +11,18 @@ export interface Place {
 
 /**
  * The profile of a new task: a stored one, or, on a cluster, the workers' own environment.
- * @param asked what the caller has asked for
- * @param fallback what the home's settings say, where neither the caller nor `LONGHAUL_PROFILE` says anything
+ * @param named what the caller has asked for
+ * @param settings what the home's settings say
  * @throws LonghaulError `no-api-key`, `profile-unknown`, `bad-settings`, `journal-unwritable`
  */
 export async function newTaskProfile(
   { home, env }: Place,
   embedded: boolean,
-  asked?: string,
-  fallback?: string,
+  named?: string,
+  settings?: string,
 ): Promise<string> {
-  const named = asked ?? (env[PROFILE_VARIABLE]?.trim() ? undefined : fallback);
   if (named === ENV_PROFILE && !embedded) return ENV_PROFILE;
-  const choice = chooseProfile(home, env, named);
+  const choice = chooseProfile(home, env, named, settings);
   if (choice) return chosenName(home, env, choice);
   if (!embedded) return ENV_PROFILE;
   throw noProvider();

@@ -75,6 +75,8 @@ export interface CarriedState {
   mistakes: number;
   /** Answers in a row without any content. */
   emptyAnswers: number;
+  /** Requests of the turn to come that have failed already. */
+  failedTries?: number;
   /** ms since the epoch */
   startedAt: number;
   /** ms since the epoch; absent when the task has no time limit */
@@ -136,7 +138,6 @@ export interface TurnInProgress {
   mode: Mode;
   stop: StopReason;
   callCount: number;
-  hasText: boolean;
   nextBlock: number;
   verdicts: Verdict[];
   /** A person has refused a call of this turn: the others are skipped. */

@@ -139,11 +139,9 @@ export type StreamResult =
       /** Calls in the answer's order, as many as fit; `callCount` says how many there are in all. */
       calls: AnswerCall[];
       callCount: number;
-      /** The answer holds text that is not blank. */
-      hasText: boolean;
       /** It could be only as long as the rest of the budget pays. */
       clamped?: true;
-      /** The provider's id of an answer without any content. */
+      /** Of an answer without any content, which only then has this: the provider's id of the request, or blank. */
       requestId?: string;
       used: BudgetUse;
     }

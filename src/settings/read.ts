@@ -5,6 +5,7 @@ import { didYouMean } from '../domain/nearest.js';
 import { readGivenFile } from '../workspace/given-file.js';
 import { isInside } from '../workspace/paths.js';
 import { placeOf, readJson } from './json.js';
+import { homePaths } from './paths.js';
 import { keysAt, type PartialSettings, readSettings, type SettingsProblem } from './schema.js';
 import { loosened } from './workspace-rules.js';
 
@@ -22,6 +23,11 @@ export const WORKSPACE_FILE = join('.longhaul', 'settings.json');
  */
 export async function readHomeSettings(path: string): Promise<PartialSettings> {
   return (await readFileAt(path, path, () => [])) ?? {};
+}
+
+/** The profile that they name; a file that is wrong names none, which the start of a task says. */
+export async function homeProfile(home: string): Promise<string | undefined> {
+  return (await readHomeSettings(homePaths(home).settings).catch(() => ({}) as PartialSettings)).profile;
 }
 
 /**

@@ -8,7 +8,7 @@ import { replyJson, showStatus } from './show.js';
 import type { OpenAsk, Task } from './state.js';
 
 /** Longest question by value; the whole of it is in `detail`. */
-const MAX_QUESTION = 300;
+export const MAX_QUESTION = 300;
 
 /** Reminders of one ask: each is a few events of the history, which is bounded. */
 const MAX_REMINDERS = 100;

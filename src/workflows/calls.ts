@@ -25,6 +25,8 @@ export class CallRunner {
   outcome: Outcome | undefined;
   /** A call was cut by the output limit. */
   truncated = false;
+  /** Set for an answer without any content: the provider's id of the request, or blank. */
+  emptyAnswer: string | undefined;
   private readonly running = new Set<Promise<void>>();
   private failure: unknown;
   private changed = false;

@@ -93,6 +93,8 @@ describe('values', () => {
     expect((await asked('zsh', ['run', '--workspace', 'x'])).head).toBe('folders\t');
     expect((await asked('zsh', ['run', '--workspace=x'])).head).toBe('folders\t--workspace=');
     expect((await asked('zsh', ['run', '--prompt-file', ''])).head).toBe('files\t');
+    expect((await asked('zsh', ['send', TASK, 'look', '--image', 'a.png', '--image', ''])).head).toBe('files\t');
+    expect(await offered('run', '--image', 'a.png', '--im')).toEqual(['--image']);
   });
 
   it('are named profiles, not those of shells', async () => {
