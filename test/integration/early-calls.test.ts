@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_APPROVALS } from '../../src/domain/policy.js';
-import { call, cut, type FakeModel, finish, type Step, say, stall } from '../../src/fake-model/index.js';
+import { call, cut, type FakeModel, finish, say, stall } from '../../src/fake-model/index.js';
 import { answers, completed, play } from '../support/playing.js';
 import { resultsOf } from '../support/requests.js';
 import { isAsk, isClosed, startWorld, type TestWorker, until, type World } from '../support/world.js';
