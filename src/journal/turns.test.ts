@@ -16,6 +16,23 @@ import { type Journal, Superseded } from './journal.js';
 
 const use: ToolUseBlock = { type: 'tool_use', name: 'read_file', input: { path: 'a' }, block: 1 };
 
+test('what can be said only of an answer that counts is said with its commit, its blocks or its end, once', async () => {
+  const { journal } = await begun();
+  await granted(journal, 't', 'u', 'head');
+  const news = (n: number) => [{ key: `k${n}`, event: { type: 'say', say: 'info', text: `n${n}` } as const }];
+  await journal.putBlock('u', 1, { index: 0, content: { type: 'text', text: 'x' }, events: [] });
+  await journal.commitTurn('u', 1, news(1));
+  await journal.commitTurn('u', 1, news(1));
+  const block = { index: 1, content: use, call: preparedCall('u', 1), events: news(2) };
+  await journal.putBlock('u', 1, block);
+  await journal.putBlock('u', 1, block);
+  const last = { index: 2, content: { ...use, block: 2 }, call: preparedCall('u', 2), events: news(3) };
+  await journal.closeTurn('u', 1, { stop: 'tool_use', usage: usageOf('u', 1), blocks: [last] });
+  const events = await journal.readEvents('t', 0);
+  const said = events.flatMap(({ event }) => (event.type === 'say' && event.say === 'info' ? [event.text] : []));
+  expect(said).toEqual(['n1', 'n2', 'n3']);
+});
+
 test('a whole turn: blocks in any order come back in theirs, with usage, cost and what people see', async () => {
   const { journal, home } = await begun();
   expect(await granted(journal, 't', 'u', 'head')).toEqual({

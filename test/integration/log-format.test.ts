@@ -9,7 +9,7 @@ import { call, finish, overloaded, type Step, say, think } from '../../src/fake-
 import { testHome, testIo } from '../support/cli.js';
 import { ALL_KINDS, checkLine, kindOf, SAYS, TYPES } from '../support/log-format.js';
 import { answers, play } from '../support/playing.js';
-import { isAsk, isClosed, modelEnv, ROOT, startWorld, until, type World } from '../support/world.js';
+import { isAsk, isClosed, modelEnv, ROOT, startWorld, type World } from '../support/world.js';
 
 const page = readFileSync(join(ROOT, 'docs', 'log.md'), 'utf8');
 const examples = page.split('\n').flatMap((line) => {
@@ -90,7 +90,8 @@ describe('the log of a task', () => {
       },
     );
     const handle = world.temporal.workflow.getHandle(task.task);
-    const update = (name: string, ...args: [unknown?]) => handle.executeUpdate<unknown, [unknown?]>(name, { args });
+    const update = (name: string, arg?: string | { maxTurns: number }) =>
+      arg === undefined ? handle.executeUpdate(name) : handle.executeUpdate(name, { args: [arg] });
     const follow = world.cli(['attach', task.task, '--json', '--on-ask', 'wait'], {
       env: modelEnv(world.env, task.model),
     });
