@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { LonghaulError } from '../domain/errors.js';
@@ -16,6 +17,9 @@ export interface ActivityDeps {
   /** Lets executions of a task's newest run pass. */
   runs: RunGate;
 }
+
+/** A defect is met so often before the task fails with it, where people see it. */
+const DEFECT_TRIES = 3;
 
 /** How often a running activity says that it lives, whatever it is doing. */
 const HEARTBEAT_MS = 1_000;
@@ -74,7 +78,7 @@ function checkJournal({ journal: wanted }: TaskRef, { id: held }: Journal): void
   );
 }
 
-/** Errors that no retry can mend are marked so; everything else is tried again by Temporal, for as long as it takes. */
+/** Errors that no retry can mend are marked so, defects of our own among them; everything else is tried again by Temporal, for as long as it takes. */
 function asFailure(err: unknown, context: Context): unknown {
   if (err instanceof CancelledFailure || err instanceof ApplicationFailure) return err;
   if (context.cancellationSignal.aborted && !LonghaulError.is(err)) {
@@ -86,7 +90,17 @@ function asFailure(err: unknown, context: Context): unknown {
     const nonRetryable = err.slug === 'journal-lost' || err.slug === 'journal-conflict';
     return ApplicationFailure.create({ type: err.slug, message: err.message, nonRetryable, cause: err });
   }
+  if (isDefect(err) && context.info.attempt >= DEFECT_TRIES) {
+    return ApplicationFailure.create({ type: 'internal', message: String(err), nonRetryable: true, cause: err });
+  }
   return err;
+}
+
+/** Errors of our own code: they come again, however often it is run. */
+function isDefect(err: unknown): err is Error {
+  return [TypeError, RangeError, ReferenceError, SyntaxError, assert.AssertionError].some(
+    (kind) => err instanceof kind,
+  );
 }
 
 /** An error goes into the history and the log, with its causes: none may hold a key. */

@@ -4,14 +4,13 @@ import type { AnswerCall } from '../domain/calls.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { ProviderFailure } from '../domain/failures.js';
 import type { StreamInput, StreamResult } from '../domain/turn.js';
-import { NO_USAGE } from '../domain/usage.js';
-import type { Journal } from '../journal/journal.js';
 import { Superseded } from '../journal/journal.js';
 import type { TurnRow } from '../journal/rows.js';
 import type { RawEvent } from '../model/answer-reader.js';
 import { DEFAULT_LIMITS, RequestFailed, type StreamLimits, Watchdog } from '../model/event-stream.js';
 import { eventFailure, failureOf } from '../model/failure.js';
-import { costOf, modelInfo } from '../model/prices.js';
+import { withImages } from '../model/images.js';
+import { costAhead, modelInfo } from '../model/prices.js';
 import { loadProfile, type Profile } from '../model/profiles.js';
 import { requestEvents } from '../model/provider.js';
 import type { ModelRequest } from '../model/request.js';
@@ -26,6 +25,8 @@ import { formRequest } from './form-request.js';
 import { gather } from './gather.js';
 import type { Stop } from './stop.js';
 
+type Answered = Extract<StreamResult, { status: 'answered' }>;
+
 /**
  * One claim of a turn's model request: gather what it needs, prepare it, claim the attempt, stream. Provider errors are
  * results; an exception means that this execution is over but the turn is not.
@@ -35,30 +36,26 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const { task, turn, number } = input;
   const model = modelInfo(input.settings.model);
   const { head, conversation, opening, events } = await gather(input, journal);
-  const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
+  const { policy, focusChain } = input.settings;
+  const { workspace } = input;
+  const facts = { workspace, platform: process.platform, yolo: policy.yolo, todo: focusChain.enabled };
   const requestOf = (from: Conversation) =>
-    formRequest(input.settings, model, systemPrompt(facts), offeredTools(input.settings.policy), from);
+    formRequest(input.settings, model, systemPrompt(facts), offeredTools(policy), from);
   let request = requestOf(conversation);
   const profile = await profileOf(deps, input.settings.profile);
   await journal.setProfile(input.task, input.settings.profile);
-  if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, used: await usedBy(journal, task) };
+  const used = () => journal.treeUse(task);
+  if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, used: await used() };
 
-  const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };
+  const inputTokens = request.inputEstimate;
+  const wanted = request.body.max_tokens;
   const claim = await journal.claimTurn(
-    { task, turn, run: currentRun() },
+    { task, turn, run: currentRun(), ...(input.root === undefined ? {} : { root: input.root }) },
     head,
-    {
-      model: model.api,
-      tokens: reserved.inputTokens + reserved.outputTokens,
-      cost: costOf(model, reserved),
-      estimate: {
-        inputTokens: request.inputEstimate,
-        inputCost: costOf(model, { ...NO_USAGE, inputTokens: request.inputEstimate }),
-        outputPrice: costOf(model, { ...NO_USAGE, outputTokens: 1 }),
-      },
-    },
+    { model: model.api, inputTokens, ...costAhead(model, inputTokens), maxTokens: wanted },
     {
       dispatch: dispatchOrder(),
+      ...(input.caps && { caps: input.caps }),
       ...(opening && { opening }),
       events: (attempt) => [
         ...events,
@@ -66,17 +63,23 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
       ],
     },
   );
+  if (claim.claim === 'spent') return { status: 'spent', spent: claim.spent, used: await used() };
   const early = new EarlyCalls(input, deps, stop);
   if (claim.claim === 'closed') {
     await early.recall(claim.turn);
-    return answered(claim.turn, await early.finish(claim.turn), await usedBy(journal, task));
+    return answered(claim.turn, await early.finish(claim.turn), await used());
   }
   // another execution may have claimed it in the meantime, with what it had found
   if (claim.head !== head) request = requestOf((await gather(input, journal)).conversation);
-  const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
+  // as much as the budget pays
+  const body = { ...(await withImages(request.body, journal)), max_tokens: claim.maxTokens };
+  request = { ...request, body };
+  const attempt = new Attempt(input, deps, early, claim.attempt, model, request);
   const end = await stream(deps, attempt, profile, request, stop);
-  if ('failure' in end) return { status: 'failed', ...end, used: await usedBy(journal, task) };
-  return answered(end, await early.finish(end), await usedBy(journal, task));
+  if ('failure' in end) return { status: 'failed', ...end, used: await used() };
+  const clamped = claim.maxTokens < wanted;
+  const answer = answered(end, await early.finish(end), await used(), attempt.requestId);
+  return { ...answer, ...(clamped && { clamped }) };
 }
 
 async function stream(
@@ -87,8 +90,11 @@ async function stream(
   { signal, kind }: Stop,
 ): Promise<TurnRow | Omit<Extract<StreamResult, { status: 'failed' }>, 'status' | 'used'>> {
   const watchdog = new Watchdog(limitsFrom(deps.env), AbortSignal.any([signal, attempt.lost]));
+  const events = requestEvents(profile, request, watchdog, (id) => {
+    attempt.requestId = id;
+  });
   try {
-    await readAnswer(attempt, requestEvents(profile, request, watchdog));
+    await readAnswer(attempt, events);
     return await attempt.close();
   } catch (err) {
     if (attempt.lost.aborted || err instanceof Superseded) throw attempt.lostError(err);
@@ -99,7 +105,12 @@ async function stream(
     // The journal's own troubles are no word on the provider: another execution finds the turn as it is.
     if (LonghaulError.is(err)) throw err;
     const found = failureOf(err);
-    const failure = { ...found, message: deps.secrets.hide(found.message) };
+    const failure: ProviderFailure = {
+      ...(attempt.requestId === undefined ? {} : { requestId: attempt.requestId }),
+      ...found,
+      message: deps.secrets.hide(found.message),
+      ...(attempt.reader.received > 0 ? { paid: true } : {}),
+    };
     if (attempt.committed) return await attempt.interrupt(INTERRUPTED_BY_ERROR);
     await attempt.retract(failure.message);
     return { attempt: attempt.number, failure };
@@ -109,9 +120,12 @@ async function stream(
   }
 }
 
-/** @throws RequestFailed when the stream ends before the answer does, or carries an error event */
+/** @throws RequestFailed when the stream ends before the answer does, carries an error event, or begins anew */
 async function readAnswer(attempt: Attempt, events: AsyncIterable<RawEvent>): Promise<void> {
   for await (const event of events) {
+    if (event.type === 'message_start' && attempt.reader.received > 0) {
+      throw new RequestFailed({ class: 'bad_response', message: 'The stream began anew in the middle of the answer.' });
+    }
     for (const output of attempt.reader.read(event)) {
       if (output.kind === 'error') throw new RequestFailed(eventFailure(output.error.type, output.error.message));
       if (output.kind === 'end') return;
@@ -121,7 +135,12 @@ async function readAnswer(attempt: Attempt, events: AsyncIterable<RawEvent>): Pr
   throw new RequestFailed({ class: 'cut', message: 'The stream ended before the answer was complete.' });
 }
 
-function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: BudgetUse): StreamResult {
+function answered(
+  turn: TurnRow,
+  answerCalls: readonly AnswerCall[],
+  used: BudgetUse,
+  requestId: string | undefined = '',
+): Answered {
   const { calls } = firstPage(answerCalls);
   return {
     status: 'answered',
@@ -130,15 +149,9 @@ function answered(turn: TurnRow, answerCalls: readonly AnswerCall[], used: Budge
     stop: turn.stop ?? 'interrupted',
     calls,
     callCount: turn.calls.length,
-    hasText: turn.blocks.some((block) => block.type === 'text'),
+    ...(turn.blocks.length === 0 ? { requestId: requestId.slice(0, 100) } : {}),
     used,
   };
-}
-
-async function usedBy(journal: Journal, task: string): Promise<BudgetUse> {
-  const { usage, cost } = await journal.totals(task);
-  const tokens = usage.inputTokens + usage.outputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
-  return { turns: 0, tokens, cost };
 }
 
 async function profileOf(deps: ActivityDeps, name: string): Promise<Profile | ProviderFailure> {

@@ -89,12 +89,23 @@ describe('an ask without a terminal', () => {
     const { io, code } = start({ json: true });
     const parked = {
       type: 'ask',
-      ask: { id: 'p', kind: 'api_req_failed', question: 'Parked', opened: 1, deadline: 2 },
+      ask: { id: 'p', kind: 'api_req_failed', question: 'Parked', opened: 1, deadline: 2, default: 'yes' },
       reply: '',
     } as const;
     await home.log(parked, said.completed('done'));
     expect(await code).toBe(0);
     expect(io.lines().at(-1)).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('leaves at a wait that is long, and says when the task goes on; also at one whose end ends the task', async () => {
+    const { io, code } = start({ json: true });
+    const day = 24 * 3_600_000;
+    await home.log(said.ask('p', 'api_req_failed', { deadline: day, default: 'yes' }));
+    expect(await code).toBe(3);
+    expect(io.lines().at(-1)).toMatchObject({ outcome: 'needs_human', ask: 'p', until: '1970-01-02T00:00:00.000Z' });
+    const other = start({});
+    await home.log(said.answered('p'), said.ask('q', 'api_req_failed', { deadline: 2, default: 'no' }));
+    expect(await other.code).toBe(3);
   });
 
   it('waits when told to', async () => {

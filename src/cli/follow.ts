@@ -4,7 +4,7 @@ import type { AskEvent } from '../domain/events.js';
 import { EXIT, exitCodeOf, isOpen, type Outcome } from '../domain/outcomes.js';
 import type { Journal } from '../journal/journal.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
-import { defaultAnswer, givenAnswer, howToAnswer, needsPerson } from './asking.js';
+import { defaultAnswer, givenAnswer, howToAnswer, needsPerson, parkedUntil } from './asking.js';
 import { nextOf } from './called-as.js';
 import { Delivery, isPassing, type TaskActions } from './delivery.js';
 import type { OnAsk } from './flags.js';
@@ -238,11 +238,12 @@ class Following {
     const { ask } = event;
     const { task } = this.o;
     const run = await this.runEnd();
+    const until = parkedUntil(ask);
     return {
       end: 'outcome',
       run: {
         ...run,
-        outcome: { outcome: 'needs_human', ask: ask.id, question: ask.question },
+        outcome: { outcome: 'needs_human', ask: ask.id, question: ask.question, ...(until && { until }) },
         answer: howToAnswer(event, task, this.o.io.command),
       },
     };

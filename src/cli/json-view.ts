@@ -13,8 +13,8 @@ export class JsonView implements View {
 
   head(head: TaskHead): void {
     this.task = head.task;
-    const { task, workspace, model, ui } = head;
-    printJson(this.io, { type: 'task', task, workspace, model, ui: ui ?? null });
+    const { task, workspace, model, ui, tightened } = head;
+    printJson(this.io, { type: 'task', task, workspace, model, ui: ui ?? null, ...(tightened && { tightened }) });
   }
 
   async event(stored: StoredEvent): Promise<void> {
@@ -60,7 +60,10 @@ export function outcomeLine(end: RunEnd): Record<string, unknown> {
       return { ...common, ...(end.unconfirmed ? { confirmed: false } : {}), ...sums };
     case 'failed':
       return { ...common, class: outcome.class, message: outcome.message, ...sums };
-    case 'needs_human':
-      return { ...common, ask: outcome.ask, question: outcome.question, answer: answer ?? null, ...sums };
+    case 'needs_human': {
+      const { ask, question, until } = outcome;
+      const parked = until === undefined ? {} : { until: new Date(until).toISOString() };
+      return { ...common, ask, question, ...parked, answer: answer ?? null, ...sums };
+    }
   }
 }

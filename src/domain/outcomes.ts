@@ -23,7 +23,10 @@ export interface Totals {
 export type TaskResult = Outcome & { totals: Totals };
 
 /** What `run` and `attach` report: an outcome, or that they left while the task waits for a person. */
-export type RunOutcome = Outcome | { outcome: 'needs_human'; ask: string; question: string };
+export type RunOutcome =
+  | Outcome
+  /** `until`: the task goes on by itself then, ms since the epoch */
+  | { outcome: 'needs_human'; ask: string; question: string; until?: number };
 
 /** Exit codes of the command line (docs/cli.md). */
 export const EXIT = {

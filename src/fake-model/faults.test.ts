@@ -178,6 +178,15 @@ describe('a fault', () => {
     expect(model.refused()).toEqual([]);
   });
 
+  it('an error says what the script wants', async () => {
+    const { text } = await play(
+      'status 400 x-test=1 x1 : Your credit balance is too low\nerror api_error : "It said: no"',
+    );
+    expect(JSON.parse(text).error.message).toBe('Your credit balance is too low');
+    const { events } = await postRaw(model.url, { ...REQUEST, stream: true });
+    expect(events.at(-1)).toMatchObject({ error: { type: 'api_error', message: 'It said: no' } });
+  });
+
   it('html is a page of a proxy', async () => {
     const answer = await play('html 502');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([502, 'text/html']);

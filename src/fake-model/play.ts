@@ -21,8 +21,8 @@ export type Action =
   | { do: 'stall' }
   | { do: 'reset' }
   | { do: 'end' }
-  | { do: 'fail'; type: ErrorType }
-  | { do: 'respond'; status: number; headers: Record<string, string>; html: boolean };
+  | { do: 'fail'; type: ErrorType; message?: string }
+  | { do: 'respond'; status: number; headers: Record<string, string>; html: boolean; message?: string };
 
 export interface PlayContext {
   request: TurnRequest;
@@ -124,10 +124,10 @@ class Writer {
         return;
       case 'error':
         yield* this.start();
-        yield { do: 'fail', type: step.type };
+        yield { do: 'fail', type: step.type, ...said(step) };
         return;
       case 'status':
-        yield { do: 'respond', status: step.status, headers: step.headers ?? {}, html: false };
+        yield { do: 'respond', status: step.status, headers: step.headers ?? {}, html: false, ...said(step) };
         return;
       case 'html':
         yield { do: 'respond', status: step.status, headers: {}, html: true };
@@ -254,6 +254,10 @@ class Writer {
     const { output_tokens: _output, ...given } = this.given;
     return { ...this.context.usage, ...given };
   }
+}
+
+function said({ message }: { message?: string }): { message?: string } {
+  return message === undefined ? {} : { message };
 }
 
 function event(body: StreamEvent): Action {

@@ -34,10 +34,11 @@ export function parseStep(word: string, rest: string): Step {
   }
 }
 
-function readEnd(word: string, rest: string): EndStep {
+function readEnd(word: string, whole: string): EndStep {
+  const [rest, message] = word === 'status' || word === 'error' ? splitMessage(whole) : [whole];
   const words = rest.split(/\s+/).filter((w) => w !== '');
   const strikes = takeStrikes(words);
-  const more = strikes === undefined ? {} : { strikes };
+  const more = { ...(strikes === undefined ? {} : { strikes }), ...(message === undefined ? {} : { message }) };
   switch (word) {
     case 'finish': {
       const reason = words.shift();
@@ -88,6 +89,12 @@ function readText(word: string, rest: string): string {
   } catch {
     return rest;
   }
+}
+
+/** What stands behind ` : ` is the error's message. */
+function splitMessage(rest: string): [string, string?] {
+  const at = ` ${rest}`.indexOf(' : ');
+  return at < 0 ? [rest] : [rest.slice(0, at), readText('the message', rest.slice(at + 2).trim())];
 }
 
 function splitName(word: string, rest: string): [string, string] {

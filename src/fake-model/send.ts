@@ -52,7 +52,7 @@ export async function send(
           endBody(exchange, answer, streaming);
           return;
         case 'fail':
-          await fail(action.type, exchange, streaming);
+          await fail(action, exchange, streaming);
           return;
         case 'respond':
           respond(action, exchange);
@@ -129,8 +129,11 @@ function endBody(exchange: Exchange, answer: Answer, streaming: boolean): void {
   res.end(complete ? body : body.slice(0, body.length / 2));
 }
 
-async function fail(type: ErrorType, exchange: Exchange, streaming: boolean): Promise<void> {
-  const message = MESSAGES[type];
+async function fail(
+  { type, message = MESSAGES[type] }: Extract<Action, { do: 'fail' }>,
+  exchange: Exchange,
+  streaming: boolean,
+): Promise<void> {
   exchange.record.verdict = { kind: 'fault', fault: 'error', status: streaming ? 200 : ERROR_STATUS[type] };
   if (!streaming) {
     sendError(exchange, ERROR_STATUS[type], type, message);
@@ -146,7 +149,7 @@ function respond(action: Extract<Action, { do: 'respond' }>, exchange: Exchange)
   exchange.record.verdict = { kind: 'fault', fault: html ? 'html' : 'status', status };
   if (!html) {
     const type = typeOfStatus(status);
-    sendError(exchange, status, type, MESSAGES[type], headers);
+    sendError(exchange, status, type, action.message ?? MESSAGES[type], headers);
     return;
   }
   exchange.res.writeHead(status, { 'content-type': 'text/html' });

@@ -68,10 +68,10 @@ export type EndStep = { strikes?: number } & (
   | { step: 'close' }
   /** Silence on an open connection. */
   | { step: 'stall' }
-  /** An HTTP error instead of an answer. */
-  | { step: 'status'; status: number; headers?: Record<string, string> }
+  /** An HTTP error instead of an answer. `message` replaces the usual one. */
+  | { step: 'status'; status: number; headers?: Record<string, string>; message?: string }
   /** An `error` event in the stream, after HTTP 200. */
-  | { step: 'error'; type: ErrorType }
+  | { step: 'error'; type: ErrorType; message?: string }
   /** A proxy's HTML page instead of an answer. */
   | { step: 'html'; status: number }
 );
@@ -151,12 +151,19 @@ export function stall(strikes?: number): EndStep {
   return { step: 'stall', ...limit(strikes) };
 }
 
-export function status(code: number, headers: Record<string, string> = {}, strikes?: number): EndStep {
-  return { step: 'status', status: code, headers, ...limit(strikes) };
+/** @param message in place of the usual one */
+export function status(
+  code: number,
+  headers: Record<string, string> = {},
+  strikes?: number,
+  message?: string,
+): EndStep {
+  return { step: 'status', status: code, headers, ...limit(strikes), ...(message !== undefined && { message }) };
 }
 
-export function error(type: ErrorType, strikes?: number): EndStep {
-  return { step: 'error', type, ...limit(strikes) };
+/** @param message in place of the usual one */
+export function error(type: ErrorType, strikes?: number, message?: string): EndStep {
+  return { step: 'error', type, ...limit(strikes), ...(message !== undefined && { message }) };
 }
 
 export function overloaded(strikes?: number): EndStep {

@@ -30,13 +30,7 @@ const MAX_BUFFER = 32 * 1024 * 1024;
  */
 export async function* readEvents(response: Response, watchdog: Watchdog): AsyncGenerator<RawEvent> {
   const type = response.headers.get('content-type') ?? '';
-  if (!type.includes('text/event-stream')) {
-    const start = (await response.text()).slice(0, 200);
-    throw new RequestFailed({
-      class: 'bad_response',
-      message: `The provider's address answered with "${type || 'no content type'}" instead of a stream: ${start}`,
-    });
-  }
+  if (!type.includes('text/event-stream')) throw new RequestFailed(noStream(type, await response.text()));
   if (!response.body) throw new RequestFailed({ class: 'bad_response', message: 'The response has no body.' });
   const queue: RawEvent[] = [];
   const parser = createParser({
@@ -58,6 +52,14 @@ export async function* readEvents(response: Response, watchdog: Watchdog): Async
     if (queue.length > 0) pending = 0;
     while (queue.length > 0) yield queue.shift()!;
   }
+}
+
+/** A page of something in between may be gone the next time; JSON is an answer that was paid for, and will be again. */
+function noStream(type: string, body: string): ProviderFailure {
+  const said = type === '' ? 'no content type' : `"${type}"`;
+  const start = body.trim() === '' ? 'nothing' : body.slice(0, 200);
+  const message = `The provider's address answered with ${said} instead of a stream: ${start}`;
+  return { class: /\bjson\b/.test(type) ? 'address' : 'bad_response', message };
 }
 
 function parseEvent(data: string): RawEvent | undefined {

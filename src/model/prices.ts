@@ -91,10 +91,22 @@ export function modelInfo(id: string): ModelInfo {
   return { ...info, window: 1_000_000, price: tiers[1], longPrice: tiers[2], betas: [BETA_1M] };
 }
 
+/**
+ * What a request costs at most, before it is made: its input in USD, as if all of it were new to the provider's cache
+ * and written to it, and USD for a token of output.
+ */
+export function costAhead(model: ModelInfo, inputTokens: number): { inputCost: number; outputPrice: number } {
+  const p = priceOf(model, inputTokens);
+  return { inputCost: (inputTokens * Math.max(p.in, p.cacheWrite)) / 1_000_000, outputPrice: p.out / 1_000_000 };
+}
+
+function priceOf(model: ModelInfo, input: number): Price {
+  return model.longPrice && input > LONG_CONTEXT ? model.longPrice : model.price;
+}
+
 /** Cost in USD of one request. */
 export function costOf(model: ModelInfo, usage: Usage): number {
-  const input = usage.inputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
-  const p = model.longPrice && input > LONG_CONTEXT ? model.longPrice : model.price;
+  const p = priceOf(model, usage.inputTokens + usage.cacheWriteTokens + usage.cacheReadTokens);
   const sum =
     usage.inputTokens * p.in +
     usage.outputTokens * p.out +

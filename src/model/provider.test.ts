@@ -40,35 +40,6 @@ describe('requestEvents', () => {
       return failureOf(err);
     }
   };
-  const error =
-    (status: number, type: string, message: string, headers: Record<string, string> = {}) =>
-    (res: ServerResponse) => {
-      res.writeHead(status, { 'content-type': 'application/json', ...headers });
-      res.end(JSON.stringify({ type: 'error', error: { type, message } }));
-    };
-
-  it.each([
-    [400, 'invalid_request_error', 'messages: text is empty', 'bad_request'],
-    [400, 'invalid_request_error', 'prompt is too long: 200001 tokens > 200000 maximum', 'context_window'],
-    [401, 'authentication_error', 'invalid key', 'auth'],
-    [403, 'permission_error', 'no', 'auth'],
-    [404, 'not_found_error', 'model: x', 'not_found'],
-    [413, 'request_too_large', 'too large', 'too_large'],
-    [500, 'api_error', 'oops', 'server_error'],
-    [529, 'overloaded_error', 'busy', 'overloaded'],
-  ])('HTTP %i %s "%s" is of class %4$s', async (status, type, message, expected) => {
-    expect(await failure(error(status, type, message))).toMatchObject({ class: expected, status });
-  });
-
-  it('waits as the provider asks, in seconds, milliseconds, or until a date', async () => {
-    const limited = (headers: Record<string, string>) => failure(error(429, 'rate_limit_error', 'slow', headers));
-    expect(await limited({ 'retry-after': '7' })).toMatchObject({ class: 'rate_limit', retryAfterMs: 7_000 });
-    expect(await limited({ 'retry-after-ms': '250' })).toMatchObject({ retryAfterMs: 250 });
-    const date = await limited({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
-    expect(date?.retryAfterMs).toBeGreaterThan(50_000);
-    expect(await limited({ 'retry-after': 'soon' })).not.toHaveProperty('retryAfterMs');
-  });
-
   it('follows no redirect, and reads little of an endless page', async () => {
     let hits = 0;
     const redirected = await failure((res, url) => {
@@ -76,7 +47,8 @@ describe('requestEvents', () => {
       res.writeHead(307, { location: `${url}/elsewhere` });
       res.end();
     });
-    expect(redirected?.class).toBe('bad_request');
+    expect(redirected?.class).toBe('address');
+    expect(redirected?.message).toContain('a redirect');
     expect(hits).toBe(1);
     for (const status of [200, 500]) {
       let sent = 0;

@@ -8,12 +8,14 @@ import type { ModelRequest } from './request.js';
  * Sends one request and yields the raw events of the answer. One try: retries belong to the workflow. Whatever ends
  * the loop that reads the events closes the connection.
  *
+ * @param onResponse called with the provider's id of the request, once there is an answer
  * @throws RequestFailed, or an error of the SDK; `failureOf` classifies both
  */
 export async function* requestEvents(
   profile: Profile,
   request: ModelRequest,
   watchdog: Watchdog,
+  onResponse: (requestId: string | undefined) => void = () => undefined,
 ): AsyncGenerator<RawEvent> {
   const client = providerClient(profile);
   const headers = request.betas.length > 0 ? { 'anthropic-beta': request.betas.join(',') } : {};
@@ -22,6 +24,7 @@ export async function* requestEvents(
       .create({ ...request.body, stream: true }, { signal: watchdog.controller.signal, headers })
       .asResponse();
     watchdog.feed();
+    onResponse(response.headers.get('request-id') ?? undefined);
     yield* readEvents(response, watchdog);
   } catch (err) {
     throw watchdog.failure ? new RequestFailed(watchdog.failure) : err;

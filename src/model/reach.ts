@@ -1,4 +1,5 @@
 import { APIError } from '@anthropic-ai/sdk';
+import { causesOf, codesOf, isTlsTrouble } from './connection-trouble.js';
 import type { Profile } from './profiles.js';
 import { providerClient } from './provider.js';
 
@@ -40,21 +41,17 @@ export async function reachProvider(profile: Profile, timeoutMs: number): Promis
   }
 }
 
-const SECURE = /^(CERT_|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
-
 function unreached(err: unknown): { why: Unreached; detail: string } {
-  const causes: (Error & { code?: unknown })[] = [];
-  for (let at: unknown = err; at instanceof Error && causes.length < 6; at = at.cause) causes.push(at);
+  const all = causesOf(err);
   // of several addresses that were tried, the first says enough
-  const all = causes.flatMap((one) => (one instanceof AggregateError ? [one, ...one.errors] : [one]));
-  const codes = all.flatMap(({ code }) => (typeof code === 'string' ? [code] : []));
+  const codes = codesOf(all);
   const detail = all.findLast(({ message }) => message !== '')?.message ?? String(err);
   const has = (pattern: RegExp): boolean => codes.some((code) => pattern.test(code));
   const said = all.map(({ name, message }) => `${name} ${message}`).join('\n');
   if (/proxy/i.test(said)) return { why: 'proxy', detail };
   if (has(/^(ENOTFOUND|EAI_)/)) return { why: 'name', detail };
   if (has(/^ECONNREFUSED$/)) return { why: 'refused', detail };
-  if (has(SECURE) || /certificate|ssl routines/i.test(said)) return { why: 'secure', detail };
+  if (isTlsTrouble(all)) return { why: 'secure', detail };
   if (has(/TIMEDOUT|TIMEOUT/) || /TimeoutError|aborted/i.test(said)) return { why: 'timeout', detail };
   return { why: 'other', detail };
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from '../domain/outcomes.js';
+import { forgiveMistakes } from '../domain/start-state.js';
 import type { Notice } from '../domain/turn.js';
 import { stowMessages } from './answers.js';
 import { askForGuidance } from './asks/mistake-limit.js';
@@ -26,7 +27,7 @@ async function mistakeGate(task: Task): Promise<Outcome | undefined> {
   if (trouble === undefined) return undefined;
   const failed = { outcome: 'failed', class: 'mistake_limit', message: trouble } as const;
   if (task.settings.policy.yolo || !(await askForGuidance(task, trouble))) return failed;
-  task.forgiveMistakes();
+  forgiveMistakes(task.carried);
   return undefined;
 }
 
@@ -46,13 +47,18 @@ async function takeForRequest(task: Task): Promise<void> {
   if (carried.inProgress) return;
   await stowMessages(task);
   task.takenMessages.push(...carried.messages.splice(0));
-  task.takenNotices.push(...carried.notices.splice(0), ...todoNotice(task));
+  task.takenNotices.push(...carried.notices.splice(0));
+  task.takenNotices.push(...todoNotice(task));
   carried.requestsSinceTodo++;
 }
 
-/** The model is reminded of its todo list when so many requests have gone by without it. */
-function todoNotice({ settings: { focusChain }, carried }: Task): Notice[] {
-  const { requestsSinceTodo: requests, todo } = carried;
-  const isDue = focusChain.enabled && requests > 0 && requests % focusChain.remindEvery === 0;
-  return isDue ? [{ notice: 'todo', requests, ...(todo && { todo }) }] : [];
+/**
+ * The model is reminded of its todo list when so many requests have gone by without it, and when the work of a plan
+ * begins. In plan mode it need not have one.
+ */
+function todoNotice({ settings: { focusChain }, carried, takenNotices }: Task): Notice[] {
+  const { requestsSinceTodo: requests, todo, mode } = carried;
+  if (!focusChain.enabled || (mode === 'plan' && !todo)) return [];
+  const isDue = requests > 0 && requests % focusChain.remindEvery === 0;
+  return isDue || takenNotices.includes('act_mode') ? [{ notice: 'todo', requests, ...(todo && { todo }) }] : [];
 }

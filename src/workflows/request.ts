@@ -1,13 +1,14 @@
 import { sleep, uuid4 } from '@temporalio/workflow';
-import type { ProviderFailure } from '../domain/failures.js';
+import { failureText, type ProviderFailure, remedyFor } from '../domain/failures.js';
 import type { TurnKey } from '../domain/ids.js';
-import { afterFailure, MAX_RETRIES } from '../domain/ladder.js';
+import { afterFailure, type LadderStep, MAX_RETRIES } from '../domain/ladder.js';
 import type { Outcome } from '../domain/outcomes.js';
 import type { StreamResult, TurnSettings } from '../domain/turn.js';
-import { say } from './ask.js';
-import { askHowToGoOn } from './asks/request-failed.js';
+import { MAX_QUESTION, say } from './ask.js';
+import { askHowToGoOn, type GoOn } from './asks/request-failed.js';
 import { capsOf, spentOutcome } from './budget.js';
 import { throwIfCancelled } from './cancel.js';
+import { handOverDue } from './hand-over.js';
 import { CallInbox } from './inbox.js';
 import { whilePaused } from './pause.js';
 import { showStatus } from './show.js';
@@ -25,22 +26,25 @@ export interface BegunTurn {
   settings: TurnSettings;
 }
 
-/** An answer; or how the task ends without one. */
-export type RequestEnd = Answered | { outcome: Outcome };
+/** An answer; or how the task ends without one; or that the next try belongs to a new run. */
+export type RequestEnd = Answered | { outcome: Outcome } | { handOver: true };
 
 /**
- * Gets the answer of one turn: the ladder of docs/how-it-works.md. One claim a try; every wait is a durable
- * timer, and long ones are asks that a person can cut short.
+ * Gets the answer of one turn: the ladder of docs/model-failures.md. One claim a try; every wait is a durable
+ * timer, and long ones are asks that a person can cut short. An outage of weeks is many tries, so the run is handed over
+ * between two of them.
  *
  * @param onTurn called before a request is sent under a new key
  */
 export async function requestAnswer(task: Task, onTurn: (turn: BegunTurn) => void): Promise<RequestEnd> {
   let begun = beginTurn(task, onTurn);
-  for (let tries = 0; ; ) {
+  for (let tries = task.carried.failedTries ?? 0; ; ) {
+    if (tries > 0 && handOverDue()) return leaveForNewRun(task, tries);
     await whilePaused(task);
     const { turn } = begun;
     const result = await streamOnce(task, begun);
     task.carried.used = result.used;
+    delete task.carried.failedTries;
     if (result.status === 'answered') return { turn, answer: result };
     throwIfCancelled();
     if (result.status === 'spent') return { outcome: spentOutcome(result.spent) };
@@ -51,8 +55,7 @@ export async function requestAnswer(task: Task, onTurn: (turn: BegunTurn) => voi
       tries++;
       continue;
     }
-    const question = `The model request failed (${failure.class}): ${sentence(failure.message)} Try again?`;
-    const goOn = await askHowToGoOn(task, question, step.step === 'park' ? step.delayMs : undefined);
+    const goOn = await askAfter(task, failure, step);
     if (goOn.how === 'give_up') return { outcome: { outcome: 'failed', class: 'provider', message: failure.message } };
     tries = goOn.how === 'by_default' ? tries + 1 : 0;
     if (goOn.how !== 'with_message') continue;
@@ -60,6 +63,24 @@ export async function requestAnswer(task: Task, onTurn: (turn: BegunTurn) => voi
     task.takenMessages.push({ as: 'user_message', ...goOn.words });
     begun = beginTurn(task, onTurn);
   }
+}
+
+/** The next run makes the next try, under a key of its own: nothing of this one has become part of the conversation. */
+function leaveForNewRun(task: Task, tries: number): RequestEnd {
+  task.carried.failedTries = tries;
+  task.putBackTaken();
+  return { handOver: true };
+}
+
+function askAfter(task: Task, failure: ProviderFailure, step: Exclude<LadderStep, { step: 'retry' }>): Promise<GoOn> {
+  const said = sentence(failureText(failure));
+  const remedy = remedyFor(failure);
+  const question = `The model request failed (${failure.class}): ${said} ${remedy ?? 'Try again?'}`;
+  const detail = remedy === undefined ? said : `${said}\n${remedy}`;
+  return askHowToGoOn(task, question, {
+    ...(question.length > MAX_QUESTION ? { detail } : {}),
+    ...(step.step === 'park' ? { parkMs: step.delayMs } : {}),
+  });
 }
 
 function beginTurn(task: Task, onTurn: (turn: BegunTurn) => void): BegunTurn {
@@ -93,7 +114,8 @@ export async function streamOnce(task: Task, { turn, settings }: BegunTurn): Pro
 }
 
 async function retryLater(task: Task, turn: TurnKey, failure: ProviderFailure, tries: number, delayMs: number) {
-  const { class: kind, message } = failure;
+  const { class: kind } = failure;
+  const message = failureText(failure);
   showStatus(task, 'running', `trying again in ${Math.round(delayMs / 1000)} s: ${message}`);
   await say(task, [
     { type: 'say', say: 'error_retry', turn, class: kind, message, tries: tries + 1, maxTries: MAX_RETRIES, delayMs },

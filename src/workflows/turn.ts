@@ -1,9 +1,11 @@
 import { ActivityFailure, CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
+import { RETRY_MS } from '../domain/ladder.js';
 import type { Mode } from '../domain/modes.js';
 import type { Outcome } from '../domain/outcomes.js';
 import type { TurnInProgress } from '../domain/task.js';
 import type { CallPage } from '../domain/turn.js';
 import { control } from './activities.js';
+import { say } from './ask.js';
 import { askHowToGoOn } from './asks/request-failed.js';
 import { CallRunner } from './calls.js';
 import { throwIfCancelled } from './cancel.js';
@@ -14,9 +16,6 @@ import type { Task } from './state.js';
 /** What a turn leaves: go on, hand over to a new run in the middle of it, or the task's outcome. */
 export type TurnOutcome = { next: 'turn' | 'hand_over' } | { next: 'end'; outcome: Outcome };
 
-/** Waits after an answer without content, as in the original; then a person is asked. */
-const EMPTY_RETRY_MS = [2_000, 4_000, 8_000];
-
 /** One turn: an answer of the model, the calls in it, their results; or the rest of a turn that another run began. */
 export async function runTurn(task: Task): Promise<TurnOutcome> {
   const begun = task.carried.inProgress;
@@ -25,6 +24,7 @@ export async function runTurn(task: Task): Promise<TurnOutcome> {
     if (begun) return await finishCalls(task, runner, await callsFrom(task, begun, begun.nextBlock));
     const end = await streamAndRun(task, runner);
     if ('outcome' in end) return { next: 'end', outcome: end.outcome };
+    if ('handOver' in end) return { next: 'hand_over' };
     const { calls, callCount } = end.answer;
     const last = calls.at(-1);
     const next = last && calls.length < callCount ? { next: last.block + 1 } : {};
@@ -44,7 +44,10 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
     .then(
       (value) => {
         end = value;
-        if ('answer' in value) adopt(task, runner, value);
+        if (!('answer' in value)) return;
+        // a rewind has taken the conversation back to before it
+        if (task.rewind !== undefined) task.carried.turns++;
+        else adopt(task, runner, value);
       },
       (err: unknown) => {
         failure = err ?? new Error('The request failed.');
@@ -83,9 +86,12 @@ async function closeCut(task: Task, runner: CallRunner): Promise<Answered> {
 }
 
 /** The answer is closed: from here on it belongs to the conversation, whatever becomes of its calls. */
-function adopt(task: Task, { progress }: CallRunner, { answer, turn }: Answered): void {
+function adopt(task: Task, runner: CallRunner, { answer, turn }: Answered): void {
   const { carried } = task;
-  Object.assign(progress, { turn, stop: answer.stop, callCount: answer.callCount, hasText: answer.hasText });
+  const { stop, callCount, clamped } = answer;
+  const { progress } = runner;
+  runner.emptyAnswer = answer.requestId;
+  Object.assign(progress, { turn, stop, callCount, ...(clamped && { clamped }) });
   carried.head = answer.head;
   carried.inProgress = progress;
   delete carried.carryOver;
@@ -116,44 +122,44 @@ function callsFrom(task: Task, { turn }: TurnInProgress, from: number): Promise<
 
 async function endTurn(task: Task, runner: CallRunner): Promise<TurnOutcome> {
   const { carried } = task;
-  const { turn, verdicts, callCount, hasText, stop, rejected } = runner.progress;
+  const { turn, verdicts, callCount, stop, rejected, clamped } = runner.progress;
   carried.turns++;
   carried.previous = { turn, verdicts, rest: rejected || runner.outcome ? 'skipped' : 'interrupted' };
   delete carried.inProgress;
   carried.truncations = runner.truncated ? carried.truncations + 1 : 0;
   if (runner.outcome) return { next: 'end', outcome: runner.outcome };
-  if (callCount > 0 || hasText) carried.emptyAnswers = 0;
   if (stop === 'refusal') return afterRefusal(task);
+  if (runner.emptyAnswer !== undefined && stop !== 'max_tokens') return afterEmptyAnswer(task, runner.emptyAnswer);
+  carried.emptyAnswers = 0;
   if (stop === 'max_tokens') carried.notices.push('cut_by_max_tokens');
   if (callCount > 0) return { next: 'turn' };
-  if (stop === 'pause_turn') {
-    carried.notices.push('go_on');
-    return { next: 'turn' };
-  }
-  carried.mistakes++;
-  if (hasText || stop === 'max_tokens') {
-    if (stop !== 'max_tokens') carried.notices.push('no_tool_used');
-    return { next: 'turn' };
-  }
-  return afterEmptyAnswer(task);
+  // nothing but reasoning, text, or a pause: without a call nothing goes on, and it must not go on for ever;
+  // what the budget has cut is no mistake: the next claim says so
+  if (stop !== 'max_tokens' || !clamped) carried.mistakes++;
+  if (stop !== 'max_tokens') carried.notices.push(stop === 'pause_turn' ? 'go_on' : 'no_tool_used');
+  return { next: 'turn' };
 }
 
-async function afterEmptyAnswer(task: Task): Promise<TurnOutcome> {
+/** The provider's failure, not the model's mistake: as often as other failures it is tried again, then a person is asked. */
+async function afterEmptyAnswer(task: Task, requestId: string): Promise<TurnOutcome> {
   const { carried } = task;
+  const text = `The model answered with nothing${requestId === '' ? '' : ` (request ${requestId})`}.`;
   carried.notices.push('empty_answer');
-  const delay = EMPTY_RETRY_MS[carried.emptyAnswers++];
+  const delay = RETRY_MS[carried.emptyAnswers++];
+  await say(task, [{ type: 'say', say: 'error', slug: 'provider-failed', text }]);
   if (delay !== undefined) {
     await sleep(delay);
     return { next: 'turn' };
   }
+  const times = carried.emptyAnswers;
   carried.emptyAnswers = 0;
-  return goOnAfter(task, 'The model answered with nothing, four times in a row. Try again?');
+  return goOnAfter(task, `${text} It was the ${times}th time in a row. Try again?`);
 }
 
 function afterRefusal(task: Task): Promise<TurnOutcome> {
   return goOnAfter(
     task,
-    'The model refused to answer. Answer with a text that puts the task differently, or "no" to end it.',
+    'The model refused to answer. Answer with a text that puts the task differently, take the conversation back to an earlier message, or answer "no" to end the task.',
   );
 }
 
@@ -177,7 +183,6 @@ function freshProgress(mode: Mode): TurnInProgress {
     mode,
     stop: 'end_turn',
     callCount: 0,
-    hasText: false,
     nextBlock: 0,
     verdicts: [],
     rejected: false,

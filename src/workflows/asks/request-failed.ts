@@ -11,11 +11,17 @@ export type GoOn =
 
 /**
  * `api_req_failed`: the provider gave no usable answer.
- * @param parkMs the task goes on by itself after this; without it only a person can say how
+ * @param more `parkMs`: the task goes on by itself after this; without it only a person can say how. `detail`: all there
+ * is to say, where the question is not
  */
-export async function askHowToGoOn(task: Task, question: string, parkMs?: number): Promise<GoOn> {
+export async function askHowToGoOn(
+  task: Task,
+  question: string,
+  { parkMs, detail }: { parkMs?: number; detail?: string } = {},
+): Promise<GoOn> {
   const parked = parkMs === undefined ? {} : { parkedUntil: Date.now() + parkMs };
-  const answer = await askPerson(task, { kind: 'api_req_failed', question, ...parked });
+  const all = detail === undefined ? {} : { detail: { text: detail } };
+  const answer = await askPerson(task, { kind: 'api_req_failed', question, ...all, ...parked });
   if (answer.profile !== undefined) task.carried.profile = answer.profile;
   const words = await said(task, answer);
   if (words) return { how: 'with_message', words };
