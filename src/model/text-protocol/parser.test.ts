@@ -58,7 +58,9 @@ const soup = fc
   )
   .map((parts) => parts.join(''));
 
+/** What ends the value by the rules, although the model may not have meant it. */
 const END = /<\/content>\s*<\/write_to_file>/;
+const NEXT = new RegExp(`</content>\\s*<(?:${[...grammar.get('write_to_file')!.parameters.keys()].join('|')})>`);
 const TOOLS = [...grammar.keys()].join('|');
 const BEGINNING = new RegExp(
   [...grammar]
@@ -118,7 +120,7 @@ describe('TextProtocolParser', () => {
       fc.property(value, value, fc.boolean(), (content, text, more) => {
         const rest = END.test(content) || END.test(text) ? '' : text;
         const source = `${write(content)}${more ? `${rest}${writeCall(grammar, 'read_file', { path: 'b' })}` : ''}`;
-        if (more && END.test(content)) return;
+        fc.pre(!(more && END.test(content)) && !NEXT.test(content));
         const expected = [['write_to_file', { path: 'a', content }]];
         expect(inputs(source)).toEqual(more ? [...expected, ['read_file', { path: 'b' }]] : expected);
       }),

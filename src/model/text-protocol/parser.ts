@@ -64,11 +64,13 @@ export class TextProtocolParser {
    * @param whole the model has ended here by itself: a call that only what follows could have shown to go on is complete
    */
   end(whole: boolean): readonly ReaderOutput[] {
+    // the beginning of a tag is none, but where the answer was cut it might have become one
+    const isText = whole || this.call?.stray === true;
     if (this.carry !== '') this.takeText(this.carry);
     this.carry = '';
     const { call } = this;
     this.call = undefined;
-    if (call?.isBare && (whole || call.stray)) this.takeText(call.raw);
+    if (call?.isBare && isText) this.takeText(call.raw);
     else if (call) {
       this.establish(call);
       if (whole) this.endCall(call, call.finish());
