@@ -3,9 +3,10 @@ import type { ClosedEvent, Partial, RewoundEvent, SayEvent, StatusEvent, StoredE
 import type { Journal } from '../journal/journal.js';
 import { type Shown, type ShownStream, Transcript } from '../journal/rebuild.js';
 import { outputStream } from '../journal/streams.js';
-import { askLines, closedWords } from './asking.js';
+import { askLines } from './asking.js';
 import { CallResults } from './call-results.js';
 import { CommandOutput } from './command-output.js';
+import { lineOf } from './event-lines.js';
 import { wrap } from './flow.js';
 import { columns, type Io, type Paint, painter, type Style, textWidth } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
@@ -14,7 +15,7 @@ import { Screen } from './screen.js';
 import { StreamedText } from './streamed-text.js';
 import { clock, count, dateTime, displayWidth, duration, fitTo, money, tokens } from './text.js';
 import type { RunEnd, TaskHead, View } from './view.js';
-import { commandOf, limitsWords, outcomeWords, todoLines } from './words.js';
+import { commandOf, outcomeWords, todoLines } from './words.js';
 
 type Final = Extract<Shown, { final: StoredEvent }>;
 
@@ -134,30 +135,20 @@ export class HumanView implements View {
         for (const [i, line] of lines.entries()) this.screen.line(i === 1 ? line + this.time() : line);
         return;
       }
-      case 'ask_closed': {
-        const words = closedWords(event, this.asked.get(event.ask)?.kind);
-        this.text('cyan', `  ${words}`, '  ', true);
-        return;
-      }
-      case 'ask_reminder': {
-        const question = neutralLine(this.asked.get(event.ask)?.question ?? event.ask);
-        this.text('yellow', `  still waiting for an answer (reminder ${event.count}): ${question}`, '    ', true);
-        return;
-      }
       case 'retract':
         return;
       case 'rewound':
         this.rewound(event);
         return;
+      case 'ask_closed':
+      case 'ask_reminder':
       case 'pause':
-        this.text('cyan', event.paused ? '  to be paused when this step has ended' : '  to go on', '  ', true);
-        return;
       case 'mode':
-        this.text('cyan', `  ${event.mode} mode from the next turn on`, '  ', true);
+      case 'limits': {
+        const { style, text, indent } = lineOf(event, 'ask' in event ? this.asked.get(event.ask) : undefined);
+        this.text(style, text, indent, true);
         return;
-      case 'limits':
-        this.text('cyan', `  limits from now on: ${limitsWords(event.limits)}`, '    ', true);
-        return;
+      }
       case 'status':
         this.status(event);
         return;

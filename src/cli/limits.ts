@@ -1,5 +1,5 @@
 import type { BudgetUse, TaskLimits } from '../domain/budget.js';
-import { duration, money } from './text.js';
+import { count, duration, money } from './text.js';
 
 /** What a task has used of what it may use: `12 of 40 turns`; what has no limit is left out. */
 export function limitWords(limits: TaskLimits, used: BudgetUse, elapsedMs: number): string[] {
@@ -11,4 +11,17 @@ export function limitWords(limits: TaskLimits, used: BudgetUse, elapsedMs: numbe
     ...(maxTimeMs === undefined ? [] : [`${duration(elapsedMs)} of ${duration(maxTimeMs)}`]),
     ...(softPercent === undefined ? [] : [`asks at ${softPercent} %`]),
   ];
+}
+
+/** Limits in one line. */
+export function limitsWords(limits: TaskLimits): string {
+  const { maxTurns, maxTokens, maxCost, maxTimeMs, softPercent } = limits;
+  const parts = [
+    ...(maxTurns === undefined ? [] : [count(maxTurns, 'turn')]),
+    ...(maxTokens === undefined ? [] : [`${maxTokens.toLocaleString('en-US')} tokens`]),
+    ...(maxCost === undefined ? [] : [money(maxCost)]),
+    ...(maxTimeMs === undefined ? [] : [duration(maxTimeMs)]),
+  ];
+  if (parts.length === 0) return 'none';
+  return parts.join(', ') + (softPercent === undefined ? '' : `; asks at ${softPercent} %`);
 }
