@@ -40,7 +40,7 @@ const TEXT = Array.from({ length: 400 }, (_, at) => `word${at}`).join(' ');
 /** About 8 s of text: the answer is cut in its middle. */
 const STREAM: Omit<Plan, 'tag'> = {
   turns: 1,
-  call: ['read_file', { path: 'notes.txt' }],
+  call: ['read_file', { path: 'notes.txt', end_line: '{{n}}' }],
   say: { text: TEXT, paceMs: 50 },
 };
 const LINES = 'for i in $(seq 600); do echo "line $i"; sleep 0.1; done';
@@ -48,7 +48,7 @@ const COMMAND: Omit<Plan, 'tag'> = {
   turns: 1,
   call: ['execute_command', { command: LINES, requires_approval: false }],
 };
-const TURNS: Omit<Plan, 'tag'> = { turns: 100_000, call: ['read_file', { path: 'notes.txt' }] };
+const TURNS: Omit<Plan, 'tag'> = { turns: 100_000, call: ['read_file', { path: 'notes.txt', end_line: '{{n}}' }] };
 
 const MOMENTS: Moment[] = [
   {

@@ -45,7 +45,7 @@ async function longTask(world: World, model: Model, turns: number): Promise<stri
   const files = Object.fromEntries(Array.from({ length: FILES }, (_, at) => [`f${at}.txt`, CONTENT]));
   const workspace = world.workspace(files);
   const client = await world.client(model);
-  const call: [string, Record<string, unknown>] = ['read_file', { path: 'f3.txt' }];
+  const call: [string, Record<string, unknown>] = ['read_file', { path: 'f3.txt', end_line: '10{{n}}' }];
   const task = await startTask(client, workspace, { turns, call });
   const watch = setInterval(async () => progress(`${await model.count()} of ${turns + 1} requests`), 15_000);
   try {

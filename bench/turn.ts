@@ -21,9 +21,9 @@ const VARIANTS = ['bare', 'read_file', 'write_to_file', 'execute_command'] as co
 type Variant = (typeof VARIANTS)[number];
 
 const CALLS: Record<Exclude<Variant, 'bare'>, Plan['call']> = {
-  read_file: ['read_file', { path: 'notes.txt' }],
+  read_file: ['read_file', { path: 'notes.txt', end_line: '{{n}}' }],
   write_to_file: ['write_to_file', { path: 'out.txt', content: 'Turn {{n}}\n' }],
-  execute_command: ['execute_command', { command: 'true', requires_approval: false }],
+  execute_command: ['execute_command', { command: 'true {{n}}', requires_approval: false }],
 };
 
 /** What one run of one variant has cost, per turn. */

@@ -1,17 +1,24 @@
 import { Context } from '@temporalio/activity';
 import type { AnswerBlock, ToolUseBlock } from '../domain/blocks.js';
 import type { PreparedCall } from '../domain/calls.js';
+import type { TaskEvent } from '../domain/events.js';
 import { callKey } from '../domain/ids.js';
 import type { CallReady, StopReason, StreamInput } from '../domain/turn.js';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.js';
 import { Superseded } from '../journal/journal.js';
 import type { NewBlock, NewResult, TurnRow, UsageRow } from '../journal/rows.js';
-import { AnswerReader, type ReaderOutput } from '../model/answer-reader.js';
+import { AnswerReader, type AnswerSource, type ReaderOutput } from '../model/answer-reader.js';
 import { costOf, type ModelInfo } from '../model/prices.js';
+import type { ModelRequest } from '../model/request.js';
+import { TextProtocolReader } from '../model/text-protocol/reader.js';
+import { textGrammar } from '../tools/text-tools.js';
+import { todoEvents } from './call-facts.js';
 import type { ActivityDeps } from './context.js';
 import type { EarlyCalls } from './early-calls.js';
+import { usesTextProtocol } from './form-request.js';
 import { PartialWriter } from './partial-writer.js';
 import { prepareBlock } from './prepare-call.js';
+import { ShownText, shownText } from './shown-text.js';
 
 /**
  * A complete call is announced when the next block begins, or after this long: by then a stop reason that says "cut"
@@ -27,6 +34,8 @@ const MAX_ANNOUNCED = 50;
 interface HeldCall {
   block: ToolUseBlock;
   call: PreparedCall;
+  /** What the model says to people with it, without waiting for them. */
+  say?: TaskEvent;
 }
 
 /**
@@ -34,12 +43,14 @@ interface HeldCall {
  * newer claim exists.
  */
 export class Attempt {
-  readonly reader = new AnswerReader();
+  readonly reader: AnswerSource;
   committed = false;
   /** The provider's own id of the request. */
   requestId: string | undefined;
   private readonly superseded = new AbortController();
   private readonly partials: PartialWriter;
+  /** Texts that are arriving, by block number, as people see them. */
+  private readonly shown = new Map<number, ShownText>();
   /** The last complete call: held back until it is known not to be cut by the output limit. */
   private held: HeldCall | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -54,9 +65,10 @@ export class Attempt {
     private readonly early: EarlyCalls,
     readonly number: number,
     private readonly model: ModelInfo,
-    private readonly inputEstimate: number,
+    private readonly request: Pick<ModelRequest, 'body' | 'inputEstimate'>,
   ) {
-    const { task, turn } = input;
+    const { task, turn, settings } = input;
+    this.reader = usesTextProtocol(settings, model) ? new TextProtocolReader(textGrammar()) : new AnswerReader();
     this.partials = new PartialWriter(deps.journal, { task, turn, attempt: number });
   }
 
@@ -72,8 +84,7 @@ export class Attempt {
   async take(output: Exclude<ReaderOutput, { kind: 'error' | 'end' }>): Promise<void> {
     switch (output.kind) {
       case 'delta':
-        this.partials.add(callKey(this.input.turn, output.block), output.of, output.offset, output.text);
-        return;
+        return this.show(output);
       case 'begin':
         return this.announceHeld();
       case 'block':
@@ -84,6 +95,16 @@ export class Attempt {
         this.stopReason = output.reason;
         return;
     }
+  }
+
+  private show({ block, of, offset, text }: Extract<ReaderOutput, { kind: 'delta' }>): void {
+    let piece = { offset, text };
+    if (of === 'text') {
+      const shown = this.shown.get(block) ?? new ShownText();
+      this.shown.set(block, shown);
+      piece = shown.push(text);
+    }
+    if (piece.text !== '') this.partials.add(callKey(this.input.turn, block), of, piece.offset, piece.text);
   }
 
   /** The answer has ended as it should. */
@@ -144,9 +165,21 @@ export class Attempt {
     this.timer = setTimeout(() => void this.announceHeld().catch(() => undefined), ANNOUNCE_MS);
   }
 
-  private prepare(content: ToolUseBlock): Promise<HeldCall> {
+  private async prepare(content: ToolUseBlock): Promise<HeldCall> {
     const { task, turn, workspace } = this.input;
-    return prepareBlock(content, callKey(turn, content.block), { task, workspace }, this.deps.journal);
+    const held = await prepareBlock(content, callKey(turn, content.block), { task, workspace }, this.deps.journal);
+    const text = await this.spoken(held.call);
+    if (text === undefined) return held;
+    return { ...held, say: { type: 'say', say: 'text', turn, attempt: this.number, block: content.block, text } };
+  }
+
+  /** The text of a call that only says something; a plan that somebody is asked about is shown with that ask. */
+  private async spoken({ control }: PreparedCall): Promise<string | undefined> {
+    const { mode, policy } = this.input.settings;
+    const isText =
+      (control?.do === 'act_respond' && mode === 'act') ||
+      (control?.do === 'plan_respond' && (control.explore || policy.yolo));
+    return isText ? this.deps.journal.getText(control.response) : undefined;
   }
 
   /** A held call turns out to be whole, or cut; either way it joins the answer at its end, without a signal. */
@@ -168,10 +201,11 @@ export class Attempt {
   }
 
   private async announce(held: HeldCall): Promise<void> {
-    await this.storeCall(held);
+    const events = todoEvents(held.call, held.block);
+    await this.put(this.committed ? newBlock(held) : { ...newBlock(held), events: [] });
     if (held.call.problem !== undefined) return;
     const { turn } = this.input;
-    await this.deps.journal.commitTurn(turn, this.number).catch((err: unknown) => this.giveUp(err));
+    await this.deps.journal.commitTurn(turn, this.number, events).catch((err: unknown) => this.giveUp(err));
     this.committed = true;
     if (this.early.take(held.call, held.block.input) || ++this.announced > MAX_ANNOUNCED) return;
     this.signal({ turn, attempt: this.number, call: held.call });
@@ -191,17 +225,15 @@ export class Attempt {
     this.signalling.catch(() => undefined);
   }
 
-  private storeCall(held: HeldCall): Promise<void> {
-    return this.put(newBlock(held));
-  }
-
   private async store(index: number, content: Exclude<AnswerBlock, ToolUseBlock>): Promise<void> {
     await this.partials.finish(callKey(this.input.turn, index));
-    const shown = content.type === 'text' ? content.text : content.type === 'thinking' ? content.thinking : '';
+    this.shown.delete(index);
+    const text =
+      content.type === 'text' ? shownText(content.text) : content.type === 'thinking' ? content.thinking : '';
     const say = content.type === 'text' ? 'text' : 'reasoning';
     const { turn } = this.input;
-    const event = { type: 'say', say, turn, attempt: this.number, block: index, text: shown } as const;
-    await this.put({ index, content, ...(shown === '' ? {} : { say: event }) });
+    const event = { type: 'say', say, turn, attempt: this.number, block: index, text } as const;
+    await this.put({ index, content, ...(text.trim() !== '' && { say: event }) });
   }
 
   private async put(block: NewBlock): Promise<void> {
@@ -216,8 +248,10 @@ export class Attempt {
   private usageRow(): UsageRow {
     const { usage: reported, usageComplete: complete, received } = this.reader;
     const seen = reported.inputTokens + reported.cacheReadTokens + reported.cacheWriteTokens > 0;
-    const guess = { ...NO_USAGE, inputTokens: seen || received === 0 ? 0 : this.inputEstimate };
-    const output = Math.max(reported.outputTokens, complete ? 0 : Math.ceil(received / CHARS_PER_TOKEN));
+    const { body, inputEstimate } = this.request;
+    const guess = { ...NO_USAGE, inputTokens: seen || received === 0 ? 0 : inputEstimate };
+    const arrived = complete ? 0 : Math.min(Math.ceil(received / CHARS_PER_TOKEN), body.max_tokens);
+    const output = Math.max(reported.outputTokens, arrived);
     const usage = addUsage(guess, { ...reported, outputTokens: output });
     const { turn } = this.input;
     const cost = costOf(this.model, usage);
@@ -225,11 +259,11 @@ export class Attempt {
   }
 }
 
-function newBlock({ block, call }: HeldCall): NewBlock {
-  return { index: block.block, content: block, call };
+function newBlock({ block, call, say }: HeldCall): NewBlock {
+  return { index: block.block, content: block, call, ...(say && { say }), events: todoEvents(call, block) };
 }
 
-function truncated({ block, call }: HeldCall): HeldCall {
+function truncated({ block, call: { todo: _, ...call } }: HeldCall): HeldCall {
   const problem = { kind: 'truncated', message: 'The answer reached its output limit inside this call.' } as const;
   return { block: { ...block, input: {}, problem }, call: { ...call, problem: 'truncated' } };
 }

@@ -1,13 +1,13 @@
 import type { TextRef } from '../domain/blocks.js';
 import type { TaskEvent } from '../domain/events.js';
-import type { Head } from '../domain/ids.js';
 import type { TaskResult } from '../domain/outcomes.js';
-import type { RewindPlace } from '../domain/rewind.js';
+import type { ConversationEnd, RewindPlace } from '../domain/rewind.js';
 import type { CallPage, TaskRef } from '../domain/turn.js';
-import { placeOfMessage } from '../journal/rewind-place.js';
+import { placeOfMessage } from '../journal/conversation-end.js';
 import { endCommands } from '../runner/sweep.js';
 import { homePaths } from '../settings/paths.js';
 import { removeLeftTemp } from '../workspace/atomic-write.js';
+import { ranCall } from './call-facts.js';
 import { firstPage } from './call-pages.js';
 import type { ActivityDeps } from './context.js';
 import { storedRun } from './run-tool.js';
@@ -32,17 +32,17 @@ export async function listCalls(
   const left = (row?.calls ?? []).filter((call) => call.block >= input.from);
   const known = left.map(async (call) => {
     const ran = await storedRun(call.call, journal);
-    return ran ? { block: call.block, ran } : call;
+    return ran ? ranCall(call, ran) : call;
   });
   return firstPage(await Promise.all(known));
 }
 
 /** Where a rewind to that message leads: the n-th of the conversation, or the one with that id. */
 export async function findMessage(
-  input: TaskRef & { head: Head; message: string },
+  { end, message }: TaskRef & { end: ConversationEnd; message: string },
   { journal }: ActivityDeps,
 ): Promise<RewindPlace | { problem: string }> {
-  return placeOfMessage(journal, input.head, input.message);
+  return placeOfMessage(journal, end, message);
 }
 
 export async function storeText(input: TaskRef & { text: string }, { journal }: ActivityDeps): Promise<TextRef> {
@@ -50,6 +50,7 @@ export async function storeText(input: TaskRef & { text: string }, { journal }: 
 }
 
 export async function closeTask(input: CloseInput, { journal }: ActivityDeps): Promise<TaskResult> {
+  await journal.settleLeft(input.task);
   const sums = await journal.totals(input.task);
   const totals = { turns: input.turns, usage: sums.usage, cost: sums.cost };
   const events: TaskEvent[] = input.asks.map((ask) => ({

@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnswerCall, PreparedCall, RanCall } from '../domain/calls.js';
+import { editsNothing } from '../domain/modes.js';
 import { isApproved } from '../domain/policy.js';
 import type { StreamInput } from '../domain/turn.js';
 import type { NewResult, TurnRow } from '../journal/rows.js';
 import { findTool } from '../tools/registry.js';
+import { ranCall } from './call-facts.js';
 import type { ActivityDeps } from './context.js';
 import { begun, runEarly, storedRun, summaryOf } from './run-tool.js';
 import type { Stop } from './stop.js';
 
 /** Calls that run side by side. */
 const PARALLEL = 8;
-/** Of those that have run, as many are told with one signal: some 50 bytes each. */
-const MAX_NEWS = 40;
+/** Of those that have run, as many are told with one signal: some 75 bytes each, and loops are no longer than that. */
+const MAX_NEWS = 30;
 /** ms that the end of an answer waits for a result, to store both at once. */
 const JOIN_MS = 30;
 /** ms after which the log says that a call has begun; a quicker one is said to have begun with its result. */
@@ -59,7 +61,7 @@ export class EarlyCalls {
     const result = this.computed.get(call.block);
     if (!result) return [];
     this.storing.set(call.block, Promise.resolve());
-    this.note(call.block, result);
+    this.note(call, result);
     return [result];
   }
 
@@ -69,21 +71,28 @@ export class EarlyCalls {
     return [...this.computing.keys()].every((block) => this.ran.has(block));
   }
 
-  /** What has run and was not told before, in the answer's order; of very many the last, which tell the mistakes in a row. */
+  /**
+   * What has run and was not told before, in the answer's order; of very many the last, which tell the mistakes in a
+   * row. Of their todo lists only the last one counts.
+   */
   tell(): RanCall[] {
     const news = this.news.sort((a, b) => a.block - b.block).slice(-MAX_NEWS);
+    const lists = this.news.filter(({ todo }) => todo);
     this.news = [];
-    return news;
+    return news.map(({ todo: _, ...ran }, at) => {
+      const todo = at === news.length - 1 ? lists.at(-1)?.todo : undefined;
+      return { ...ran, ...(todo && { todo }) };
+    });
   }
 
   /** For an answer that an earlier execution has closed: what that one has run is not run again. */
   async recall({ calls }: TurnRow): Promise<void> {
-    for (const { call, block } of calls) {
-      const ran = await storedRun(call, this.deps.journal);
+    for (const call of calls) {
+      const ran = await storedRun(call.call, this.deps.journal);
       if (ran === undefined) continue;
-      this.computing.set(block, Promise.resolve());
-      this.storing.set(block, Promise.resolve());
-      this.ran.set(block, { block, ran });
+      this.computing.set(call.block, Promise.resolve());
+      this.storing.set(call.block, Promise.resolve());
+      this.ran.set(call.block, ranCall(call, ran));
     }
   }
 
@@ -112,7 +121,9 @@ export class EarlyCalls {
   private async compute(call: PreparedCall, args: Record<string, unknown>): Promise<void> {
     if (this.stop.signal.aborted) return;
     const { task, journal, workspace, epoch, turn, settings } = this.input;
-    const input = { task, journal, workspace, epoch, turn, call: call.call, tool: call.tool, policy: settings.policy };
+    const { policy } = settings;
+    const noEdits = editsNothing(settings.mode, settings);
+    const input = { task, journal, workspace, epoch, turn, call: call.call, tool: call.tool, policy, noEdits };
     try {
       this.computed.set(call.block, await runEarly(call, args, input, this.deps, this.stop));
     } catch {
@@ -131,15 +142,15 @@ export class EarlyCalls {
       const result = this.computed.get(call.block);
       if (!result) return;
       const row = await journal.putResult(result.row, result.events);
-      this.note(call.block, { ...result, row });
+      this.note(call, { ...result, row });
     } catch {
       // as in `compute`
     }
   }
 
-  private note(block: number, { row }: NewResult): void {
-    const ran = { block, ran: summaryOf(row) };
-    this.ran.set(block, ran);
+  private note(call: PreparedCall, { row }: NewResult): void {
+    const ran = ranCall(call, summaryOf(row));
+    this.ran.set(call.block, ran);
     this.news.push(ran);
   }
 }

@@ -1,15 +1,36 @@
-import type { Conversation, Message, MessageBlock, TextRef, ToolUseBlock } from '../domain/blocks.js';
+import type {
+  Conversation,
+  ImageBlock,
+  Message,
+  MessageBlock,
+  ResultBlock,
+  TextRef,
+  ToolUseBlock,
+} from '../domain/blocks.js';
 import { LonghaulError } from '../domain/errors.js';
 import { callKey, type Head, toolUseId } from '../domain/ids.js';
 import type { CarryOver } from '../domain/rewind.js';
 import { cut } from '../domain/text.js';
-import type { StreamInput, TurnEnd } from '../domain/turn.js';
+import type { StreamInput, TurnEnd, UserMessage, Verdict } from '../domain/turn.js';
 import { headAfter } from '../journal/conversations.js';
 import type { Journal } from '../journal/journal.js';
 import type { NewEvent, TurnOpening, TurnRow } from '../journal/rows.js';
 import { modelInfo } from '../model/prices.js';
 import { conversationLimit } from '../model/request.js';
-import { NO_ANSWER, noteText, noticeText, problemText, userText, verdictText } from '../prompts/notices.js';
+import {
+  attachedToText,
+  NO_ANSWER,
+  noteText,
+  noticeText,
+  problemText,
+  SEE_ATTACHED,
+  userText,
+  verdictText,
+  withWords,
+} from '../prompts/notices.js';
+import { isResultText } from '../prompts/text-protocol.js';
+import { attachedBlocks, attachmentsOf } from './attached.js';
+import { resultsInText } from './text-messages.js';
 
 /** Characters of a message that the task log shows. */
 const MAX_SHOWN = 16_000;
@@ -48,11 +69,17 @@ async function addedMessages(input: StreamInput, journal: Journal): Promise<Mess
   if (input.previous) {
     const turn = await journal.getTurn(input.previous.turn);
     added.push({ role: 'assistant', content: answerOf(turn) });
-    content.push(...(await resultsOf(turn, input.previous, journal)));
+    const results = await resultsOf(turn, input.previous, journal);
+    content.push(...(isWritten(turn) ? resultsInText(results, callsOf(turn)) : results));
   }
-  for (const notice of input.notices) content.push({ type: 'text', text: noticeText(notice) });
+  for (const notice of input.notices) {
+    const todo = typeof notice === 'object' && notice.notice === 'todo' ? notice.todo : undefined;
+    const list = todo && (await wordsOf(todo.text, journal));
+    content.push({ type: 'text', text: noticeText(notice, list) });
+  }
   for (const message of input.messages) {
-    content.push({ type: 'text', text: userText(message.as, await wordsOf(message.text, journal)) });
+    content.push({ type: 'text', text: userText(message.as, await saidWith(message, journal)) });
+    content.push(...(await attachedBlocks(message.attachments, journal)));
   }
   if (content.length === 0) content.push({ type: 'text', text: noticeText('go_on') });
   return [...added, { role: 'user', content }];
@@ -61,7 +88,7 @@ async function addedMessages(input: StreamInput, journal: Journal): Promise<Mess
 /** What is left of a message that a rewind has taken out of the conversation. */
 async function carriedOver({ message, blocks }: CarryOver, journal: Journal): Promise<MessageBlock[]> {
   const { content } = await journal.getMessage(message);
-  return blocks === 'all' ? content : content.filter((block) => block.type === 'tool_result');
+  return blocks === 'all' ? content : content.filter(isResult);
 }
 
 /** What a person said. A reference to nothing costs the words, not the task: anybody can send one. */
@@ -74,51 +101,94 @@ async function wordsOf(text: TextRef, journal: Journal): Promise<string> {
   }
 }
 
+/** The words, or that there are none but what is attached. */
+async function saidWith({ text, attachments }: Pick<UserMessage, 'text' | 'attachments'>, journal: Journal) {
+  const words = await wordsOf(text, journal);
+  return words.trim() === '' && attachments ? SEE_ATTACHED : words;
+}
+
 /** People see when their message has gone into a request. */
 async function messageEvents(input: StreamInput, journal: Journal): Promise<NewEvent[]> {
   const events: NewEvent[] = [];
   for (const [at, message] of input.messages.entries()) {
     if (message.as === 'task') continue;
     const text = cut(await wordsOf(message.text, journal), MAX_SHOWN);
-    events.push({ key: `${input.turn}:message:${at}`, event: { type: 'say', say: 'user_feedback', text } });
+    const attachments = await attachmentsOf(message.attachments, journal);
+    const attached = attachments.length > 0 && { attachments };
+    events.push({
+      key: `${input.turn}:message:${at}`,
+      event: { type: 'say', say: 'user_feedback', text, ...attached },
+    });
   }
   return events;
 }
 
 /**
- * The answer as it is sent back: calls under our own ids, nothing blank, no thinking at the end. Reasoning that nothing
- * followed stays, since what was sent of it may not be left out before what stands for the answer.
+ * The answer as it is sent back: calls as they were written, or under our own ids, nothing blank, no thinking at the end.
+ * Reasoning that nothing followed stays, since what was sent of it may not be left out before what stands for the answer.
  */
 function answerOf(turn: TurnRow | undefined): MessageBlock[] {
-  const blocks: MessageBlock[] = (turn?.blocks ?? []).map((block) =>
-    block.type === 'tool_use'
-      ? {
-          type: 'tool_use',
-          id: toolUseId(callKey(turn!.turn, block.block)),
-          name: sendableName(block.name),
-          input: block.input,
-        }
-      : block,
-  );
+  const blocks = (turn?.blocks ?? []).map((block): MessageBlock => {
+    if (block.type !== 'tool_use') return block;
+    return block.raw === undefined ? sentCall(turn!, block) : { type: 'text', text: block.raw };
+  });
   const end = blocks.findLastIndex((block) => !isThinking(block)) + 1;
   return end > 0 ? blocks.slice(0, end) : [...blocks, { type: 'text', text: NO_ANSWER }];
+}
+
+function sentCall(
+  { turn }: TurnRow,
+  { name, input, block }: ToolUseBlock,
+): Extract<MessageBlock, { type: 'tool_use' }> {
+  return { type: 'tool_use', id: toolUseId(callKey(turn, block)), name: sendableName(name), input };
+}
+
+function callsOf(turn: TurnRow | undefined): ReturnType<typeof sentCall>[] {
+  return (turn?.blocks ?? []).flatMap((block) => (block.type === 'tool_use' ? [sentCall(turn!, block)] : []));
+}
+
+/** The answer's calls came as text, so their results are text as well. */
+function isWritten(turn: TurnRow | undefined): boolean {
+  return (turn?.blocks ?? []).some((block) => block.type === 'tool_use' && block.raw !== undefined);
+}
+
+function isResult(block: MessageBlock): boolean {
+  return block.type === 'tool_result' || (block.type === 'text' && isResultText(block.text));
 }
 
 /** Exactly one result for each call of the answer, in its order. */
 async function resultsOf(turn: TurnRow | undefined, end: TurnEnd, journal: Journal): Promise<MessageBlock[]> {
   const calls = (turn?.blocks ?? []).filter((block): block is ToolUseBlock => block.type === 'tool_use');
   const results: MessageBlock[] = [];
+  const behind: MessageBlock[] = [];
   for (const call of calls) {
     const { text, isError } = await resultOf(call, callKey(end.turn, call.block), end, journal);
     const shown = text.trim() === '' ? '(no output)' : text;
+    const { inside, outside } = await attachedTo(call, end, isError, journal);
     results.push({
       type: 'tool_result',
       tool_use_id: toolUseId(callKey(end.turn, call.block)),
-      content: [{ type: 'text', text: shown }],
+      content: [{ type: 'text', text: shown }, ...inside],
       ...(isError ? { is_error: true } : {}),
     });
+    behind.push(...outside);
   }
-  return results;
+  return [...results, ...behind];
+}
+
+/** What a person attached to the answer about a call. The API takes no image in the result of a call that failed. */
+async function attachedTo(
+  call: ToolUseBlock,
+  end: TurnEnd,
+  isError: boolean,
+  journal: Journal,
+): Promise<{ inside: ResultBlock[]; outside: MessageBlock[] }> {
+  const verdict = end.verdicts.find((one) => one.block === call.block);
+  const blocks = call.problem ? [] : await attachedBlocks(verdict?.attachments, journal);
+  const images = blocks.filter((block): block is ImageBlock => block.type === 'image');
+  if (!isError || images.length === 0) return { inside: blocks, outside: [] };
+  const inside = blocks.filter(({ type }) => type === 'text');
+  return { inside, outside: [{ type: 'text', text: attachedToText(call.name) }, ...images] };
 }
 
 async function resultOf(
@@ -129,15 +199,22 @@ async function resultOf(
 ): Promise<{ text: string; isError: boolean }> {
   if (call.problem) return { text: problemText(call.problem, call), isError: true };
   const verdict = end.verdicts.find((one) => one.block === call.block);
-  const said = verdict?.note ? noteText(verdict.note) : verdict?.text && (await wordsOf(verdict.text, journal));
+  const { text: spoken, attachments } = verdict ?? {};
+  const as = verdict?.as ?? 'feedback';
+  const words = spoken && userText(as, await saidWith({ text: spoken, ...(attachments && { attachments }) }, journal));
+  const note = verdict?.note && noteText(verdict.note);
   const stored = await journal.getResult(key);
   if (stored) {
     const text = await journal.getText(stored.text);
-    const feedback = said === undefined ? '' : `\n\nThe person said with it:\n${userText('feedback', said)}`;
-    return { text: text + feedback, isError: stored.status !== 'done' };
+    return { text: withWords(text, words), isError: stored.status !== 'done' };
   }
-  const status = verdict?.status ?? end.rest;
-  return { text: verdictText(status, said), isError: status !== 'done' };
+  const status = verdict && !isPermission(verdict) ? verdict.status : end.rest;
+  return { text: verdictText(status, note, words), isError: status !== 'done' };
+}
+
+/** Only allows the call: what came of it would be a result. */
+function isPermission({ status, as, note }: Verdict): boolean {
+  return status === 'done' && as === undefined && note === undefined;
 }
 
 function isThinking(block: MessageBlock): boolean {

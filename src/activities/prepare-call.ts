@@ -8,6 +8,7 @@ import type { TaskRef } from '../domain/turn.js';
 import type { Journal } from '../journal/journal.js';
 import { findTool, parseArguments, tools } from '../tools/registry.js';
 import { ToolError } from '../tools/tool.js';
+import { callFacts } from './call-facts.js';
 import type { ActivityDeps } from './context.js';
 
 /**
@@ -48,6 +49,7 @@ export async function prepareBlock(
       effect: tool.effect,
       approval: ready.approval,
       summary: oneLine(ready.summary, 120),
+      ...(await callFacts(block, journal)),
     };
     if (ready.base !== undefined) call.base = ready.base;
     if (ready.control !== undefined) call.control = ready.control;

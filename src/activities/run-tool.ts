@@ -1,4 +1,4 @@
-import type { PreparedCall, ToolRun } from '../domain/calls.js';
+import type { ApprovalNeed, PreparedCall, ToolRun } from '../domain/calls.js';
 import type { CallKey } from '../domain/ids.js';
 import { isApproved } from '../domain/policy.js';
 import { cut, oneLine } from '../domain/text.js';
@@ -6,6 +6,7 @@ import type { ToolInput } from '../domain/turn.js';
 import { type Journal, Superseded } from '../journal/journal.js';
 import type { NewEvent, NewResult, ToolResultRow } from '../journal/rows.js';
 import { outputStream } from '../journal/streams.js';
+import { EDIT_IN_PLAN_MODE } from '../prompts/notices.js';
 import { homePaths } from '../settings/paths.js';
 import { findTool, parseArguments } from '../tools/registry.js';
 import { type Prepared, type RunContext, type Tool, ToolError, type ToolOutcome } from '../tools/tool.js';
@@ -31,6 +32,7 @@ export async function runTool(input: ToolInput, deps: ActivityDeps, stop: Stop):
     // An intent is written after this check, and the file may no longer fit the call once it has been carried out.
     if ((await journal.getIntent(input.call)) === undefined) {
       const prepared = await tool.prepare(args, { workspace: input.workspace, journal, signal: stop.signal });
+      checkMode(prepared.approval, input);
       checkApproval(prepared, input);
       await journal.append(input.task, [begun(input, prepared.summary)]);
     }
@@ -56,7 +58,10 @@ export async function runEarly(
 ): Promise<NewResult> {
   const { tool, args: parsed } = toolOf(input, args);
   const started = Date.now();
-  const outcome = await outcomeOf(tool, stop, () => tool.run(parsed, context(input, 1, deps, stop)));
+  const outcome = await outcomeOf(tool, stop, async () => {
+    checkMode(call.approval, input);
+    return tool.run(parsed, context(input, 1, deps, stop));
+  });
   const { row, events } = await resultOf(input, outcome, Date.now() - started, deps.journal);
   return { row, events: [begun(input, call.summary), ...events] };
 }
@@ -127,6 +132,11 @@ async function resultOf(
     events.push({ event: { type: 'say', say: 'error', slug: outcome.slug, text: row.excerpt } });
   }
   return { row, events };
+}
+
+/** Plan mode is for looking; the mode is that of the turn, whatever it is by now. */
+function checkMode({ need }: ApprovalNeed, { noEdits }: ToolInput): void {
+  if (noEdits && need === 'edit') throw new ToolError(EDIT_IN_PLAN_MODE);
 }
 
 /** The policy once more, where the effect happens: what was judged may since have become another file. */

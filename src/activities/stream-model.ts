@@ -4,17 +4,16 @@ import type { AnswerCall } from '../domain/calls.js';
 import { LonghaulError } from '../domain/errors.js';
 import type { ProviderFailure } from '../domain/failures.js';
 import type { StreamInput, StreamResult } from '../domain/turn.js';
-import { NO_USAGE } from '../domain/usage.js';
-import type { Journal } from '../journal/journal.js';
 import { Superseded } from '../journal/journal.js';
 import type { TurnRow } from '../journal/rows.js';
-import type { AnswerReader } from '../model/answer-reader.js';
+import type { RawEvent } from '../model/answer-reader.js';
 import { DEFAULT_LIMITS, RequestFailed, type StreamLimits, Watchdog } from '../model/event-stream.js';
 import { eventFailure, failureOf } from '../model/failure.js';
-import { costOf, modelInfo } from '../model/prices.js';
+import { withImages } from '../model/images.js';
+import { costAhead, modelInfo } from '../model/prices.js';
 import { loadProfile, type Profile } from '../model/profiles.js';
 import { requestEvents } from '../model/provider.js';
-import { type ModelRequest, prepareRequest } from '../model/request.js';
+import type { ModelRequest } from '../model/request.js';
 import { INTERRUPTED, INTERRUPTED_BY_ERROR } from '../prompts/notices.js';
 import { systemPrompt } from '../prompts/system.js';
 import { offeredTools } from '../tools/registry.js';
@@ -22,8 +21,11 @@ import { Attempt } from './attempt.js';
 import { firstPage } from './call-pages.js';
 import { type ActivityDeps, currentRun, dispatchOrder } from './context.js';
 import { EarlyCalls } from './early-calls.js';
+import { formRequest } from './form-request.js';
 import { gather } from './gather.js';
 import type { Stop } from './stop.js';
+
+type Answered = Extract<StreamResult, { status: 'answered' }>;
 
 /**
  * One claim of a turn's model request: gather what it needs, prepare it, claim the attempt, stream. Provider errors are
@@ -34,30 +36,26 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
   const { task, turn, number } = input;
   const model = modelInfo(input.settings.model);
   const { head, conversation, opening, events } = await gather(input, journal);
-  const facts = { workspace: input.workspace, platform: process.platform, yolo: input.settings.policy.yolo };
+  const { policy, focusChain } = input.settings;
+  const { workspace } = input;
+  const facts = { workspace, platform: process.platform, yolo: policy.yolo, todo: focusChain.enabled };
   const requestOf = (from: Conversation) =>
-    prepareRequest(model, systemPrompt(facts), offeredTools(input.settings.policy), from);
+    formRequest(input.settings, model, systemPrompt(facts), offeredTools(policy), from);
   let request = requestOf(conversation);
   const profile = await profileOf(deps, input.settings.profile);
   await journal.setProfile(input.task, input.settings.profile);
-  if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, used: await usedBy(journal, task) };
+  const used = () => journal.treeUse(task);
+  if ('class' in profile) return { status: 'failed', attempt: 0, failure: profile, used: await used() };
 
-  const reserved = { ...NO_USAGE, inputTokens: request.inputEstimate, outputTokens: request.body.max_tokens };
+  const inputTokens = request.inputEstimate;
+  const wanted = request.body.max_tokens;
   const claim = await journal.claimTurn(
-    { task, turn, run: currentRun() },
+    { task, turn, run: currentRun(), ...(input.root === undefined ? {} : { root: input.root }) },
     head,
-    {
-      model: model.api,
-      tokens: reserved.inputTokens + reserved.outputTokens,
-      cost: costOf(model, reserved),
-      estimate: {
-        inputTokens: request.inputEstimate,
-        inputCost: costOf(model, { ...NO_USAGE, inputTokens: request.inputEstimate }),
-        outputPrice: costOf(model, { ...NO_USAGE, outputTokens: 1 }),
-      },
-    },
+    { model: model.api, inputTokens, ...costAhead(model, inputTokens), maxTokens: wanted },
     {
       dispatch: dispatchOrder(),
+      ...(input.caps && { caps: input.caps }),
       ...(opening && { opening }),
       events: (attempt) => [
         ...events,
@@ -65,17 +63,23 @@ export async function streamModel(input: StreamInput, deps: ActivityDeps, stop: 
       ],
     },
   );
+  if (claim.claim === 'spent') return { status: 'spent', spent: claim.spent, used: await used() };
   const early = new EarlyCalls(input, deps, stop);
   if (claim.claim === 'closed') {
     await early.recall(claim.turn);
-    return answered(claim.turn, await early.finish(claim.turn), await usedBy(journal, task));
+    return answered(claim.turn, await early.finish(claim.turn), await used());
   }
   // another execution may have claimed it in the meantime, with what it had found
   if (claim.head !== head) request = requestOf((await gather(input, journal)).conversation);
-  const attempt = new Attempt(input, deps, early, claim.attempt, model, request.inputEstimate);
+  // as much as the budget pays
+  const body = { ...(await withImages(request.body, journal)), max_tokens: claim.maxTokens };
+  request = { ...request, body };
+  const attempt = new Attempt(input, deps, early, claim.attempt, model, request);
   const end = await stream(deps, attempt, profile, request, stop);
-  if ('failure' in end) return { status: 'failed', ...end, used: await usedBy(journal, task) };
-  return answered(end, await early.finish(end), await usedBy(journal, task), attempt.requestId);
+  if ('failure' in end) return { status: 'failed', ...end, used: await used() };
+  const clamped = claim.maxTokens < wanted;
+  const answer = answered(end, await early.finish(end), await used(), attempt.requestId);
+  return { ...answer, ...(clamped && { clamped }) };
 }
 
 async function stream(
@@ -117,7 +121,7 @@ async function stream(
 }
 
 /** @throws RequestFailed when the stream ends before the answer does, carries an error event, or begins anew */
-async function readAnswer(attempt: Attempt, events: AsyncIterable<Parameters<AnswerReader['read']>[0]>): Promise<void> {
+async function readAnswer(attempt: Attempt, events: AsyncIterable<RawEvent>): Promise<void> {
   for await (const event of events) {
     if (event.type === 'message_start' && attempt.reader.received > 0) {
       throw new RequestFailed({ class: 'bad_response', message: 'The stream began anew in the middle of the answer.' });
@@ -136,7 +140,7 @@ function answered(
   answerCalls: readonly AnswerCall[],
   used: BudgetUse,
   requestId: string | undefined = '',
-): StreamResult {
+): Answered {
   const { calls } = firstPage(answerCalls);
   return {
     status: 'answered',
@@ -145,16 +149,9 @@ function answered(
     stop: turn.stop ?? 'interrupted',
     calls,
     callCount: turn.calls.length,
-    hasText: turn.blocks.some((block) => block.type === 'text'),
     ...(turn.blocks.length === 0 ? { requestId: requestId.slice(0, 100) } : {}),
     used,
   };
-}
-
-async function usedBy(journal: Journal, task: string): Promise<BudgetUse> {
-  const { usage, cost } = await journal.totals(task);
-  const tokens = usage.inputTokens + usage.outputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
-  return { turns: 0, tokens, cost };
 }
 
 async function profileOf(deps: ActivityDeps, name: string): Promise<Profile | ProviderFailure> {

@@ -2,9 +2,8 @@ import type { Ask } from '../domain/asks.js';
 import type { TextRef } from '../domain/blocks.js';
 import type { PreparedCall, ToolRun } from '../domain/calls.js';
 import type { TaskEvent } from '../domain/events.js';
-import type { Head } from '../domain/ids.js';
 import type { Outcome, TaskResult } from '../domain/outcomes.js';
-import type { RewindPlace } from '../domain/rewind.js';
+import type { ConversationEnd, RewindPlace } from '../domain/rewind.js';
 import type { CarriedState } from '../domain/task.js';
 import type { CallPage, StreamInput, StreamResult, TaskRef, ToolInput } from '../domain/turn.js';
 
@@ -25,8 +24,8 @@ export interface ControlActivities {
   appendLog(input: TaskRef & { key: string; events: TaskEvent[] }): Promise<void>;
   /** Calls of a closed turn from block `from` on, one page. */
   listCalls(input: TaskRef & { turn: string; from: number }): Promise<CallPage>;
-  /** A message of the conversation that ends with `head`, and how the conversation stands once it is the last one. */
-  findMessage(input: TaskRef & { head: Head; message: string }): Promise<RewindPlace | { problem: string }>;
+  /** A message of the conversation, by number or id, and how the conversation stands once it is the last one. */
+  findMessage(input: TaskRef & { end: ConversationEnd; message: string }): Promise<RewindPlace | { problem: string }>;
   /** Moves text out of the workflow's state into the journal. */
   storeText(input: TaskRef & { text: string }): Promise<TextRef>;
   /** Last act of a run that closes: the log's `closed` event, and the state a follow-up starts from. */

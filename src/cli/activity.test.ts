@@ -33,6 +33,11 @@ describe('what goes on', () => {
     ['starting · 8 s', [said.status('running')]],
     ['turn 1 · asking the model · 8 s', [said.status('running'), request]],
     ['turn 1 · 8 s', [request, finished]],
+    [
+      'turn 1 · 2/5 done · 8 s',
+      [request, finished, { type: 'say', say: 'task_progress', text: '', done: 2, total: 5 }],
+    ],
+    ['paused · 8 s', [request, finished, { type: 'status', status: 'paused' }]],
     ['$ npm test · 8 s', [request, finished, said.command('execute_command npm test')]],
     ['read_file a.ts · 9 s', [request, said.tool('read_file', 'read_file a.ts'), finished]],
     ['turn 1 · 8 s', [request, finished, said.command('true'), said.output('The command finished.')]],

@@ -20,6 +20,7 @@ export class Activity {
   private readonly calls = new Map<string, Going>();
   private readonly asks = new Map<string, number>();
   private without: Going | undefined;
+  private todo = '';
 
   apply({ at, event }: StoredEvent): void {
     this.last = at;
@@ -33,7 +34,15 @@ export class Activity {
       case 'ask_closed':
         this.asks.delete(event.ask);
         return;
+      case 'rewound':
+        this.request = undefined;
+        this.calls.clear();
+        return;
+      case 'ask_reminder':
       case 'retract':
+      case 'pause':
+      case 'mode':
+      case 'limits':
         return;
       case 'status':
         this.changed(event, at);
@@ -53,14 +62,14 @@ export class Activity {
     this.without = what === undefined ? undefined : { what, since };
   }
 
-  /** Such as `turn 12 · asking the model · 8 s`, within so many columns; undefined when the task is over. */
+  /** Such as `turn 12 · asking the model · 2/5 done · 8 s`, within so many columns; undefined when the task is over. */
   line(now: number, width: number): string | undefined {
     if (this.closed) return undefined;
     if (this.without) return fitTo(`${this.without.what} since ${clock(this.without.since)}`, width);
     if (this.retryAt > now && !this.status)
       return fitTo(`turn ${this.turn} · the model is asked again in ${seconds(this.retryAt - now)}`, width);
     const { what, since } = this.going();
-    const time = ` · ${seconds(now - since)}`;
+    const time = `${this.todo} · ${seconds(now - since)}`;
     return fitTo(what, width - time.length) + time;
   }
 
@@ -102,6 +111,9 @@ export class Activity {
       case 'command_output':
         this.calls.delete(event.call);
         return;
+      case 'task_progress':
+        this.todo = ` · ${event.done}/${event.total} done`;
+        return;
       case 'task':
       case 'user_feedback':
       case 'text':
@@ -123,7 +135,8 @@ export class Activity {
         };
         return;
       case 'aborting':
-        this.status = { what: 'aborting', since: at };
+      case 'paused':
+        this.status = { what: event.status, since: at };
         return;
       case 'starting':
       case 'running':

@@ -3,12 +3,13 @@ import { type Answer, type Ask, findAsk, readAnswer } from '../domain/asks.js';
 import { LonghaulError } from '../domain/errors.js';
 import { hasProfile, unknownProfile } from '../model/named-profiles.js';
 import { givenAnswer, pickOption, readTyped, refuses } from './asking.js';
+import { type AttachFlags, attachedBy, attachesAny } from './attach-flags.js';
 import { INSTALLED, quoted } from './called-as.js';
 import { badFlag } from './flags.js';
 import { type Io, printJson, printLine } from './io.js';
 import { Starting } from './starting.js';
 
-export interface AnswerFlags {
+export interface AnswerFlags extends AttachFlags {
   text?: string;
   profile?: string;
   json?: boolean;
@@ -22,9 +23,9 @@ export async function answerCommand(
   words: string[],
   flags: AnswerFlags,
 ): Promise<number> {
-  const said = readWords(words, flags.text);
+  const said = readWords(words, flags.text, attachesAny(flags));
   const starting = new Starting(io);
-  const client = await TaskClient.local({ home, env: io.env, ...starting.reports });
+  const client = await TaskClient.local({ home, env: io.env, from: 'cli', ...starting.reports });
   try {
     const task = await client.resolve(prefix);
     const open = await client.openAsks(task);
@@ -32,7 +33,7 @@ export async function answerCommand(
     const answer = fitted(said, open, asTyped);
     refuseWithoutId(answer, open, (ask) => answerWithId(task, ask, answer, words, flags));
     if (flags.profile !== undefined) answer.profile = profileFor(home, answer, open, flags.profile);
-    const receipt = await starting.until(client.answer(task, answer));
+    const receipt = await starting.until(client.answer(task, answer, attachedBy(io, flags)));
     if (flags.json) printJson(io, { type: 'answer', task, ask: receipt.ask ?? null, state: receipt.state });
     else if (receipt.state === 'delivered') printLine(io, deliveredWords(answer, open, receipt.ask));
     else printLine(io, 'Left for the task: no worker is there to take it now, one will when it is back.');
@@ -70,12 +71,16 @@ function answerWithId(
   { id }: Ask,
   answer: Answer,
   words: readonly string[],
-  { text, profile }: AnswerFlags,
+  { text, profile, image = [], file = [] }: AnswerFlags,
 ): string {
   if (isJson(words)) return givenAnswer({ ...answer, ask: id }, task, INSTALLED);
-  const more = Object.entries({ text, profile }).flatMap(([flag, value]) =>
-    value === undefined ? [] : [`--${flag}`, quoted(value)],
-  );
+  const given = [
+    ['text', text],
+    ['profile', profile],
+    ...image.map((one) => ['image', one]),
+    ...file.map((one) => ['file', one]),
+  ];
+  const more = given.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, quoted(value)]));
   return [INSTALLED, 'answer', task, id, ...words.map(quoted), ...more].join(' ');
 }
 
@@ -93,22 +98,30 @@ function profileFor(home: string, answer: Answer, open: readonly Ask[], name: st
 }
 
 /**
- * Reads the words after the task id: an optional ask id, then `yes`, `no`, a text, or an answer's JSON. With `--text` the
- * answer itself may be left out.
+ * Reads the words after the task id: an optional ask id, then `yes`, `no`, a text, or an answer's JSON. With `--text`, or
+ * with something attached, the answer itself may be left out.
  * @throws LonghaulError `bad-flag`, `bad-answer`
  */
-export function readWords(words: readonly string[], text?: string): Answer {
+export function readWords(words: readonly string[], text?: string, attaches = false): Answer {
   const [first, second, ...more] = words;
   if (more.length > 0) {
     throw badFlag('answer takes a task id, at most one ask id, and the answer.', 'Put quotes around a text.');
   }
   if (text !== undefined && text.trim() === '') throw emptyAnswer('--text is empty.');
+  if (attaches && text === undefined && second === undefined && (first === undefined || isAskId(first))) {
+    return { ...(first !== undefined && { ask: first }), answer: 'message' };
+  }
   if (first === undefined) {
     if (text === undefined) throw badFlag('There is no answer.', 'Say `longhaul answer ID [ASK] yes|no|"TEXT"`.');
     return { answer: 'message', text };
   }
   if (second === undefined) return readOne(first, text);
   return { ask: first, ...readSaid(second, text) };
+}
+
+/** Nobody says such a word to a model. */
+function isAskId(word: string): boolean {
+  return /^ask-[0-9a-f]{1,8}$/.test(word);
 }
 
 /** A word alone is the answer, or with `--text` the id of the ask that the text answers. */

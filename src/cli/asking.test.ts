@@ -79,17 +79,25 @@ describe('an ask that is settled', () => {
     closedWords({ type: 'ask_closed', ask: 'a1', by: 'person', answer: 'message', ...more }, kind);
 
   it('says who answered what', () => {
-    expect(words({ text: 'blue' }, 'followup')).toBe('answered by a person: blue');
-    expect(words({ answer: 'yes', text: 'but gently' }, 'tool')).toBe('answered by a person: yes, but gently');
+    expect(words({ text: 'blue' }, 'followup')).toBe('answered by a person through Temporal: blue');
+    expect(words({ answer: 'yes', text: 'but gently' }, 'tool')).toBe(
+      'answered by a person through Temporal: yes, but gently',
+    );
+    const ada = { who: 'Ada\u001b[2J', from: 'cli', attached: { blob: 'a', bytes: 1 } };
+    expect(words({ answer: 'yes', ...ada }, 'tool')).toBe(
+      'answered by Ada\u241b[2J from a command line: yes (with attachments)',
+    );
     expect(words({ answer: 'no', by: 'default' }, 'tool')).toBe('answered by default: no');
-    expect(words({ answer: 'no', by: 'cancelled' }, 'tool')).toBe('not answered: the task ends');
+    expect(words({ answer: 'no', by: 'cancelled' }, 'tool')).toBe('not answered: it is no longer asked');
   });
 
   it('says that a text in place of an approval means no', () => {
     for (const kind of ['tool', 'command'] as const) {
-      expect(words({ text: 'maybe' }, kind)).toBe('answered by a person: not done; the model gets the text: maybe');
+      expect(words({ text: 'maybe' }, kind)).toBe(
+        'answered by a person through Temporal: not done; the model gets the text: maybe',
+      );
     }
-    expect(words({ text: 'maybe' }, 'mistake_limit_reached')).toBe('answered by a person: maybe');
+    expect(words({ text: 'maybe' }, 'mistake_limit_reached')).toBe('answered by a person through Temporal: maybe');
   });
 });
 
@@ -140,6 +148,9 @@ describe('an answer and the ask it is for', () => {
 
 describe('words of the answer command', () => {
   it('reads an optional ask id and the answer', () => {
+    expect(readWords([], undefined, true)).toEqual({ answer: 'message' });
+    expect(readWords(['ask-1a'], undefined, true)).toEqual({ ask: 'ask-1a', answer: 'message' });
+    expect(readWords(['ask me again'], undefined, true)).toEqual({ answer: 'message', text: 'ask me again' });
     expect(readWords(['yes'])).toEqual({ answer: 'yes' });
     expect(readWords(['a1', 'NO'])).toEqual({ ask: 'a1', answer: 'no' });
     expect(readWords(['a1', 'yes'], 'but gently')).toEqual({ ask: 'a1', answer: 'yes', text: 'but gently' });

@@ -7,7 +7,7 @@ import { wrap } from './flow.js';
 import { type Io, painter, textWidth } from './io.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { markdownProse, rendered } from './prose.js';
-import { dateTime } from './text.js';
+import { dateTime, duration } from './text.js';
 import { nearYesOrNo } from './typos.js';
 import type { HowToAnswer } from './view.js';
 
@@ -37,7 +37,7 @@ export async function askLines(
   const { ask } = event;
   const detail = ask.detail && (await journal.getText(ask.detail));
   // the detail of a long question is the whole of it
-  const whole = ask.kind === 'followup' && detail !== undefined;
+  const whole = isTalk(ask.kind) && detail !== undefined;
   const question = whole ? neutralise(detail) : neutralLine(ask.question);
   const lines = ['', ...questionLines(question, ask.kind, io)];
   if (detail !== undefined && !whole) lines.push(...detailLines(detail, task, ask, layout));
@@ -46,6 +46,7 @@ export async function askLines(
     const then = ask.default === undefined ? '' : `, then "${ask.default}" is taken`;
     lines.push(paint('dim', `  open until ${dateTime(ask.deadline)}${then}`));
   }
+  if (ask.remindMs !== undefined) lines.push(paint('dim', `  a reminder every ${duration(ask.remindMs)}`));
   if (isAuthFailure(ask))
     lines.push(paint('dim', wrap(`  ${howToMend(task, ask.id, io.command)}`, textWidth(io), '  ')));
   if (!layout.howTo) return lines;
@@ -69,7 +70,7 @@ function howToMend(task: string, ask: string, command: string): string {
 /** A question of the model is its text, and so Markdown. */
 function questionLines(question: string, kind: AskKind, io: Io): string[] {
   const paint = painter(io.colour);
-  if (kind === 'followup') {
+  if (isTalk(kind)) {
     return rendered(markdownProse(io), question)
       .split('\n')
       .map((line, i) => (i === 0 ? `${paint('bold', '?')} ${line}` : line));
@@ -81,8 +82,18 @@ function questionLines(question: string, kind: AskKind, io: Io): string[] {
 
 /** The command and the JSON that answer an ask. @param command how this command line is called */
 export function howToAnswer({ ask, reply }: AskEvent, task: string, command: string): HowToAnswer {
-  const answers = ask.kind !== 'followup' ? 'yes|no|"TEXT"' : ask.options?.length ? 'NUMBER|"TEXT"' : '"TEXT"';
-  return { command: `${command} answer ${task} ${ask.id} ${answers}`, json: reply };
+  return { command: `${command} answer ${task} ${ask.id} ${answersOf(ask)}`, json: reply };
+}
+
+function answersOf({ kind, options }: Ask): string {
+  const text = options?.length ? 'NUMBER|"TEXT"' : '"TEXT"';
+  if (kind === 'followup') return text;
+  return kind === 'plan_mode_respond' ? `yes|${text}` : 'yes|no|"TEXT"';
+}
+
+/** What the model says is answered with words, and is Markdown. */
+function isTalk(kind: AskKind): boolean {
+  return kind === 'followup' || kind === 'plan_mode_respond';
 }
 
 /** The command that gives this answer. */
@@ -131,7 +142,7 @@ export function choicesOf(ask: Ask): string {
     case 'command':
       return 'y = do it, n = do not, or type what to do instead';
     case 'plan_mode_respond':
-      return 'y = carry it out, or type what to change';
+      return `y = act mode: carry it out,${ask.options?.length ? ' a number,' : ''} or type what you say to it`;
     case 'budget_limit_reached':
       return 'y = go on to the limit, n = end the task, or type words for the model';
     case 'mistake_limit_reached':
@@ -145,10 +156,10 @@ export function choicesOf(ask: Ask): string {
 export function readTyped(ask: Ask, typed: string): Answer | string {
   const text = typed.trim();
   if (text === '') return `Please type ${choicesOf(ask)}.`;
-  if (ask.kind === 'followup') {
+  if (isTalk(ask.kind)) {
     const picked = pickOption(ask, text);
     if (picked && 'problem' in picked) return `${picked.problem} Please type ${choicesOf(ask)}.`;
-    return { ask: ask.id, answer: 'message', text: picked?.option ?? text };
+    if (picked || ask.kind === 'followup') return { ask: ask.id, answer: 'message', text: picked?.option ?? text };
   }
   const button = /^(y|yes|n|no)(?:\s*[,:]\s*(.+))?$/is.exec(text);
   if (button) {
@@ -176,14 +187,29 @@ export function refuses(kind: AskKind, answer: Answer['answer']): boolean {
 
 /** How an ask was settled, in one line. @param kind undefined when the ask itself is not known */
 export function closedWords(event: AskClosedEvent, kind: AskKind | undefined): string {
-  if (event.by === 'cancelled') return 'not answered: the task ends';
+  if (event.by === 'cancelled') return 'not answered: it is no longer asked';
   const text = event.text === undefined ? '' : neutralLine(event.text);
-  const who = event.by === 'default' ? 'by default' : 'by a person';
+  const attached = event.attached === undefined ? '' : ' (with attachments)';
+  const who = event.by === 'default' ? 'by default' : `by ${personOf(event)}`;
   if (kind !== undefined && refuses(kind, event.answer)) {
-    return `answered ${who}: not done; the model gets the text: ${text}`;
+    return `answered ${who}: not done; the model gets the text: ${text}${attached}`;
   }
-  if (event.answer === 'message') return `answered ${who}: ${text}`;
-  return `answered ${who}: ${event.answer}${text === '' ? '' : `, ${text}`}`;
+  if (event.answer === 'message') return `answered ${who}: ${text}${attached}`;
+  return `answered ${who}: ${event.answer}${text === '' ? '' : `, ${text}`}${attached}`;
+}
+
+/** Whoever answered, and from where. */
+function personOf({ who, from }: AskClosedEvent): string {
+  const name = who === undefined ? 'a person' : neutralLine(who);
+  if (from === undefined) return `${name} through Temporal`;
+  switch (from) {
+    case 'cli':
+      return `${name} from a command line`;
+    case 'library':
+      return `${name} from a program`;
+    case 'web':
+      return `${name} from the web page`;
+  }
 }
 
 function detailLines(detail: string, task: string, ask: Ask, layout: AskLayout): string[] {

@@ -20,7 +20,7 @@ export interface AttachFlags {
 export async function attachCommand(io: Io, home: string, prefix: string, flags: AttachFlags): Promise<number> {
   const signals = new StopSignals(io);
   const starting = new Starting(io);
-  const options = { home, env: io.env, ...starting.reports };
+  const options = { home, env: io.env, from: 'cli' as const, ...starting.reports };
   let client = await TaskClient.local(options);
   try {
     const task = await client.resolve(prefix);

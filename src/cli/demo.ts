@@ -11,6 +11,7 @@ import { EXIT } from '../domain/outcomes.js';
 import { readScript, startFakeModel } from '../fake-model/index.js';
 import { chooseProfile, PROFILE_VARIABLE } from '../model/named-profiles.js';
 import { longhaulHome } from '../settings/paths.js';
+import { homeProfile } from '../settings/read.js';
 import { calledAs } from './called-as.js';
 import { endWith, reportUncaught } from './ending.js';
 import { badFlag } from './flags.js';
@@ -55,6 +56,8 @@ async function example(io: Io): Promise<number> {
     code = await runCommand(withModel, longhaulHome(io.env), PROMPT, {
       workspace: folder,
       approve: ['read', 'edit', 'all'],
+      // its model knows only its own script
+      settingsFiles: false,
       // its model ends with this command
       detachable: false,
       onStart: (task) => {
@@ -82,7 +85,8 @@ async function example(io: Io): Promise<number> {
 async function ownTask(io: Io, prompt: string | undefined, workspace: string | undefined): Promise<number> {
   if (prompt === undefined)
     throw badFlag('--workspace needs a prompt.', 'Say `npm start -- "What to do" --workspace DIR`.');
-  if (!chooseProfile(longhaulHome(io.env), io.env)) {
+  const home = longhaulHome(io.env);
+  if (!chooseProfile(home, io.env, undefined, await homeProfile(home))) {
     throw new LonghaulError('no-api-key', 'A task of your own needs a model, and ANTHROPIC_API_KEY is not set.', {
       kept: 'Nothing was started.',
       next: 'Set it and try again; `npm start` alone plays the demo without a key.',
@@ -90,7 +94,7 @@ async function ownTask(io: Io, prompt: string | undefined, workspace: string | u
   }
   const folder = workspace === undefined ? await copied(io.cwd) : resolve(io.cwd, workspace);
   if (workspace === undefined) printLine(io, `Working in a copy of ${io.cwd}: ${folder}`);
-  return await runCommand(io, longhaulHome(io.env), prompt, { workspace: folder });
+  return await runCommand(io, home, prompt, { workspace: folder });
 }
 
 /** @returns the real path of a copy in a new temporary folder */

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { parseApprovals, parseCount, parseDuration, parseStatus } from './flags.js';
+import {
+  parseApprovals,
+  parseAskTime,
+  parseCount,
+  parseDuration,
+  parseMoney,
+  parsePercent,
+  parseStatus,
+} from './flags.js';
 
 const slugOf = (act: () => unknown) => {
   try {
@@ -24,6 +32,11 @@ describe('flags', () => {
     }
   });
 
+  it('takes no shorter time to a deadline than a minute', () => {
+    expect(parseAskTime('--ask-deadline')('1m')).toBe(60_000);
+    expect(slugOf(() => parseAskTime('--ask-deadline')('59s'))).toBe('bad-flag');
+  });
+
   it('reads counts from 1 on', () => {
     expect(parseCount('--max-turns')('400')).toBe(400);
     for (const bad of ['0', '-1', '1.5', 'ten', '', '1e3', '9999999999']) {
@@ -32,6 +45,32 @@ describe('flags', () => {
         bad,
       ).toBe('bad-flag');
     }
+  });
+
+  it('reads amounts of money, and percentages', () => {
+    const money = parseMoney('--max-cost');
+    expect([money('5'), money('0.50'), money('$5'), money('1000000'), money('0.000001')]).toEqual([
+      5, 0.5, 5, 1e6, 1e-6,
+    ]);
+    for (const bad of ['0', '0.00', '-1', '5$', '5 USD', '1,50', '1e3', '.5', '', '1000001', 'Infinity', '$']) {
+      expect(
+        slugOf(() => money(bad)),
+        bad,
+      ).toBe('bad-flag');
+    }
+    const percent = parsePercent('--soft-limit');
+    expect([percent('80'), percent('80%'), percent('0.5')]).toEqual([80, 80, 0.5]);
+    for (const bad of ['0', '100', '-5', '', '%', 'half', '99.99999', '1e1']) {
+      expect(
+        slugOf(() => percent(bad)),
+        bad,
+      ).toBe('bad-flag');
+    }
+  });
+
+  it('reads large counts where they make sense', () => {
+    expect(parseCount('--max-tokens', 1e12)('1000000000000')).toBe(1e12);
+    expect(slugOf(() => parseCount('--max-tokens', 1e12)('1000000000001'))).toBe('bad-flag');
   });
 
   it('adds approvals to the default, without repeats; none is none', () => {

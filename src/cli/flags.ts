@@ -1,7 +1,9 @@
+import { MIN_ASK_MS } from '../domain/asks.js';
+import { DURATION_WORDS, readDuration } from '../domain/duration.js';
 import { LonghaulError } from '../domain/errors.js';
+import { didYouMean } from '../domain/nearest.js';
 import { OPEN_STATUSES, type TaskStatus } from '../domain/outcomes.js';
 import { APPROVALS, type Approval, DEFAULT_APPROVALS } from '../domain/policy.js';
-import { nearest } from './typos.js';
 
 /** What `run` and `attach` do about an ask when no person sits at the terminal. */
 export const ON_ASK = ['wait', 'exit', 'default'] as const;
@@ -14,14 +16,11 @@ const STATUSES: readonly TaskStatus[] = [...OPEN_STATUSES, 'completed', 'budget'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** Longest `--max-time`: a year, so that a deadline stays a sensible date. */
-const MAX_TIME_MS = 366 * 86_400_000;
-
-export function parseCount(flag: string): (value: string) => number {
+/** @param most largest value that is taken */
+export function parseCount(flag: string, most = 999_999_999): (value: string) => number {
   return (value) => {
     const n = Number(value);
-    if (/^\d{1,9}$/.test(value) && n > 0) return n;
+    if (/^\d{1,13}$/.test(value) && n > 0 && n <= most) return n;
     throw badFlag(`${flag} takes a whole number from 1 on, not "${value}".`);
   };
 }
@@ -29,11 +28,27 @@ export function parseCount(flag: string): (value: string) => number {
 /** A duration with units, such as `90s`, `1h30m`, `2d`; in ms. */
 export function parseDuration(flag: string): (value: string) => number {
   return (value) => {
-    const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
-    const ms = parts.reduce((sum, [, n, unit]) => sum + Number(n) * (UNITS[unit ?? ''] ?? 0), 0);
-    const whole = parts.map(([all]) => all).join('') === value && parts.length > 0;
-    if (whole && ms >= 1 && ms <= MAX_TIME_MS) return Math.round(ms);
-    throw badFlag(`${flag} takes a duration with its unit, such as 90s, 10m, 1h30m or 2d, not "${value}".`);
+    const ms = readDuration(value);
+    if (ms !== undefined) return ms;
+    throw badFlag(`${flag} takes ${DURATION_WORDS}, not "${value}".`);
+  };
+}
+
+/** An amount in USD, such as `5`, `0.50` or `$5`; at most a million. */
+export function parseMoney(flag: string): (value: string) => number {
+  return (value) => {
+    const usd = /^\$?(\d{1,7}(?:\.\d{1,6})?)$/.exec(value)?.[1];
+    if (usd !== undefined && Number(usd) > 0 && Number(usd) <= 1e6) return Number(usd);
+    throw badFlag(`${flag} takes an amount in USD above 0, such as 5 or 0.50, not "${value}".`);
+  };
+}
+
+/** A percentage above 0 and below 100, with or without its sign. */
+export function parsePercent(flag: string): (value: string) => number {
+  return (value) => {
+    const percent = /^(\d{1,2}(?:\.\d{1,3})?)%?$/.exec(value)?.[1];
+    if (percent !== undefined && Number(percent) > 0) return Number(percent);
+    throw badFlag(`${flag} takes a percentage above 0 and below 100, such as 80, not "${value}".`);
   };
 }
 
@@ -55,6 +70,21 @@ export function parseOneOf<T extends string>(flag: string, words: readonly T[]):
   };
   return Object.assign(read, { words });
 }
+
+/** Time to an ask's deadline, or between reminders. */
+export function parseAskTime(flag: string): (value: string) => number {
+  return (value) => {
+    const ms = parseDuration(flag)(value);
+    if (ms >= MIN_ASK_MS) return ms;
+    throw badFlag(`${flag} is at least ${MIN_ASK_MS / 60_000}m, not "${value}".`);
+  };
+}
+
+/** One file each time the flag is given. */
+export function collectFiles(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+collectFiles.repeats = true;
 
 /** A task's id or a beginning of it. */
 export function parseTask(value: string): string {
@@ -81,11 +111,6 @@ export function parseApprovals(value: string, before?: Approval[]): Approval[] {
 parseApprovals.words = [...APPROVALS, 'none'] as const;
 parseApprovals.list = true;
 parseApprovals.alone = 'none';
-
-function didYouMean(value: string, words: readonly string[]): string {
-  const near = nearest(value.toLowerCase(), words);
-  return near === undefined ? '' : ` Did you mean ${near}?`;
-}
 
 /** @param next where the flag itself does not say what it takes, how to go on */
 export function badFlag(message: string, next = '`longhaul COMMAND --help` says what each flag takes.'): LonghaulError {

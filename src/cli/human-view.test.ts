@@ -52,6 +52,22 @@ describe('the account for people', () => {
     expect(late).toBe('turn 1\nI will look.\nThen fix.\n');
   });
 
+  it('names what was attached, and says that an ask is still open', async () => {
+    const blob = { blob: 'a'.repeat(64), bytes: 1 };
+    const text = await shown(
+      [
+        { type: 'say', say: 'user_feedback', text: 'See.', attachments: [{ kind: 'file', name: 'a\nb.md', blob }] },
+        said.ask('ask-1', 'command', { deadline: 90_000, default: 'no', remindMs: 30_000 }),
+        { type: 'ask_reminder', ask: 'ask-1', count: 2 },
+      ],
+      {},
+      {},
+    );
+    expect(text).toContain('> See.\n> [file: a b.md]\n');
+    expect(text).toMatch(/open until .*, then "no" is taken\n {2}a reminder every 30\.0 s|a reminder every 30 s/);
+    expect(text).toContain('still waiting for an answer (reminder 2): Question ask-1?');
+  });
+
   it('says that a retracted attempt is void and shows the next one', async () => {
     const text = await shown([
       said.request(),
@@ -140,6 +156,27 @@ describe('the account for people', () => {
     const plain = await shown([ask]);
     expect(plain).not.toContain('\u001b');
     expect(plain).toContain(`answer with: longhaul answer ${TASK} a1 yes|no|"TEXT"`);
+  });
+
+  it('shows the todo list when it has changed', async () => {
+    const list = (text: string, done: number): TaskEvent => ({
+      type: 'say',
+      say: 'task_progress',
+      text,
+      done,
+      total: 2,
+    });
+    const first = list('- [x] look\n- [ ] mend', 1);
+    const text = await shown([first, first, list('- [x] look\n- [x] mend', 2)]);
+    expect(text.split('\n')).toEqual([
+      '  todo list: 1/2 done',
+      '  ✓ look',
+      '  ○ mend',
+      '  todo list: 2/2 done',
+      '  ✓ look',
+      '  ✓ mend',
+      '',
+    ]);
   });
 
   it('says how a refused key is mended, and only that', async () => {

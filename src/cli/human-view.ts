@@ -1,5 +1,5 @@
-import type { AskKind } from '../domain/asks.js';
-import type { ClosedEvent, Partial, SayEvent, StatusEvent, StoredEvent } from '../domain/events.js';
+import type { Ask } from '../domain/asks.js';
+import type { ClosedEvent, Partial, RewoundEvent, SayEvent, StatusEvent, StoredEvent } from '../domain/events.js';
 import type { Journal } from '../journal/journal.js';
 import { type Shown, type ShownStream, Transcript } from '../journal/rebuild.js';
 import { outputStream } from '../journal/streams.js';
@@ -14,12 +14,13 @@ import { Screen } from './screen.js';
 import { StreamedText } from './streamed-text.js';
 import { clock, count, dateTime, displayWidth, duration, fitTo, money, tokens } from './text.js';
 import type { RunEnd, TaskHead, View } from './view.js';
-import { commandOf, outcomeWords } from './words.js';
+import { commandOf, limitsWords, outcomeWords, todoLines } from './words.js';
 
 type Final = Extract<Shown, { final: StoredEvent }>;
 
-/** Lines of a prompt or message that are shown. */
+/** Lines of a prompt or message that are shown, and of a todo list. */
 const PROMPT_LINES = 12;
+const TODO_LINES = 20;
 
 export interface ViewOptions {
   /** Say below each ask how it is answered: off where this command asks itself. */
@@ -35,13 +36,14 @@ export class HumanView implements View {
   readonly screen: Screen;
   private readonly paint: Paint;
   private readonly transcript = new Transcript();
-  private readonly asked = new Map<string, AskKind>();
+  private readonly asked = new Map<string, Ask>();
   private readonly streams: StreamedText;
   private readonly calls: CallResults;
   private day = '';
   private at = 0;
   private startedAt: number | undefined;
   private resultShown = false;
+  private todo = '';
 
   constructor(
     private readonly io: Io,
@@ -123,8 +125,8 @@ export class HumanView implements View {
         await this.say(event, shown);
         return;
       case 'ask': {
-        const { id, kind, call } = event.ask;
-        this.asked.set(id, kind);
+        const { id, call } = event.ask;
+        this.asked.set(id, event.ask);
         if (call !== undefined) this.calls.asked(call);
         const all = this.options.full ? { maxLines: Number.POSITIVE_INFINITY } : {};
         const layout = { io: this.io, howTo: this.options.howToAnswer ?? false, ...all };
@@ -133,11 +135,28 @@ export class HumanView implements View {
         return;
       }
       case 'ask_closed': {
-        const words = closedWords(event, this.asked.get(event.ask));
+        const words = closedWords(event, this.asked.get(event.ask)?.kind);
         this.text('cyan', `  ${words}`, '  ', true);
         return;
       }
+      case 'ask_reminder': {
+        const question = neutralLine(this.asked.get(event.ask)?.question ?? event.ask);
+        this.text('yellow', `  still waiting for an answer (reminder ${event.count}): ${question}`, '    ', true);
+        return;
+      }
       case 'retract':
+        return;
+      case 'rewound':
+        this.rewound(event);
+        return;
+      case 'pause':
+        this.text('cyan', event.paused ? '  to be paused when this step has ended' : '  to go on', '  ', true);
+        return;
+      case 'mode':
+        this.text('cyan', `  ${event.mode} mode from the next turn on`, '  ', true);
+        return;
+      case 'limits':
+        this.text('cyan', `  limits from now on: ${limitsWords(event.limits)}`, '    ', true);
         return;
       case 'status':
         this.status(event);
@@ -154,6 +173,8 @@ export class HumanView implements View {
       case 'task':
       case 'user_feedback':
         this.quoted(event.text);
+        for (const { kind, name } of event.attachments ?? [])
+          this.text('cyan', `> [${kind}: ${neutralLine(name)}]`, '> ', false);
         return;
       case 'text':
       case 'reasoning':
@@ -195,7 +216,26 @@ export class HumanView implements View {
       case 'completion_result':
         this.result(event.text);
         return;
+      case 'task_progress':
+        this.progress(event);
+        return;
     }
+  }
+
+  /** Whole when it has changed: it is what people follow the work by. */
+  private progress({ text, done, total }: Extract<SayEvent, { say: 'task_progress' }>): void {
+    if (text === this.todo) return;
+    this.todo = text;
+    this.text('bold', `  todo list: ${done}/${total} done`, '  ', true);
+    const lines = todoLines(text);
+    const most = this.options.full ? lines.length : TODO_LINES;
+    for (const line of lines.slice(0, most)) this.text('dim', `  ${line}`, '      ', false);
+    if (lines.length > most) this.screen.line(this.paint('dim', `  … ${count(lines.length - most, 'more line')}`));
+  }
+
+  private rewound({ kept, dropped }: RewoundEvent): void {
+    const words = `${count(dropped, 'message')} taken back, ${kept} left; what was done in the workspace stays`;
+    this.text('yellow', `  the conversation was rewound: ${words}`, '    ', true);
   }
 
   private quoted(text: string): void {
@@ -214,6 +254,7 @@ export class HumanView implements View {
         return;
       }
       case 'aborting':
+      case 'paused':
       case 'no_worker':
         this.text('yellow', `${event.status.replace('_', ' ')}${reason}`, '  ', true);
         return;

@@ -13,8 +13,8 @@ export class JsonView implements View {
 
   head(head: TaskHead): void {
     this.task = head.task;
-    const { task, workspace, model, ui } = head;
-    printJson(this.io, { type: 'task', task, workspace, model, ui: ui ?? null });
+    const { task, workspace, model, ui, tightened } = head;
+    printJson(this.io, { type: 'task', task, workspace, model, ui: ui ?? null, ...(tightened && { tightened }) });
   }
 
   async event(stored: StoredEvent): Promise<void> {

@@ -39,7 +39,9 @@ const tty = (columns: number) => Object.assign(new PassThrough(), { isTTY: true,
 
 describe('wrong usage', () => {
   const cases: [string[], string][] = [
-    [['run', 'x', '--max-cost', '5'], '--max-cost'],
+    [['run', 'x', '--max-cash', '5'], '--max-cash'],
+    [['run', 'x', '--max-cost', 'much'], 'USD'],
+    [['run', 'x', '--soft-limit', '100'], 'percentage'],
     [['run', 'x', '--worktree'], '--worktree'],
     [['run', 'x', '--on-ask', 'never'], 'wait, exit, default'],
     [['run', 'x', '--max-time', '10'], '90s'],

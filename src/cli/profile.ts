@@ -25,6 +25,7 @@ import {
 } from '../model/profiles.js';
 import { namesServer } from '../service/named-server.js';
 import { homePaths } from '../settings/paths.js';
+import { homeProfile } from '../settings/read.js';
 import { columns, type Io, printJson, printLine } from './io.js';
 import { count, table } from './text.js';
 
@@ -60,7 +61,7 @@ export async function listCommand(io: Io, home: string, json: boolean): Promise<
   const named: ShownProfile[] = [];
   for (const name of names.filter((one) => !isHashed(one))) named.push(await shown(home, name));
   const shells = names.filter(isHashed).length;
-  const choice = chooseProfile(home, io.env);
+  const choice = chooseProfile(home, io.env, undefined, await homeProfile(home));
   const here = choice ? nameOf(choice) : namesServer(io.env) ? ENV_PROFILE : null;
   if (json) {
     printJson(io, { type: 'profiles', profiles: named, shells, here });

@@ -1,14 +1,21 @@
 import { Command, type CommanderError } from 'commander';
 import { LonghaulError } from '../domain/errors.js';
+import { MODES } from '../domain/modes.js';
+import { nearest } from '../domain/nearest.js';
+import { TOOL_PROTOCOLS } from '../domain/task.js';
 import { packageVersion } from '../service/package.js';
 import { longhaulHome } from '../settings/paths.js';
 import {
   badFlag,
+  collectFiles,
   ON_ASK,
   parseApprovals,
+  parseAskTime,
   parseCount,
   parseDuration,
+  parseMoney,
   parseOneOf,
+  parsePercent,
   parseStatus,
   parseTask,
   ROLES,
@@ -16,10 +23,12 @@ import {
 } from './flags.js';
 import { commandHelp, helpWidth, programHelp } from './help.js';
 import type { Io } from './io.js';
-import { nearest } from './typos.js';
+import { lifeCommands } from './life-commands.js';
+
+const LIFE_COMMANDS = ['resume', 'pause', 'unpause', 'mode', 'budget', 'rewind'];
 
 /** Commands that decide for people, `profile save` and `profile remove` among them. */
-const FOR_PEOPLE = ['answer', 'send', 'abort', 'save', 'remove'];
+const FOR_PEOPLE = ['answer', 'send', 'abort', ...LIFE_COMMANDS, 'save', 'remove'];
 
 /** A task must not answer its own asks: its commands carry a mark. What removes the mark is stopped by a sandbox only. */
 function refuseInsideTask(io: Io, name: string): void {
@@ -35,7 +44,7 @@ function refuseInsideTask(io: Io, name: string): void {
 }
 
 /** Commands that use the running service; `up` says for itself what it finds. */
-const USE_SERVICE = ['run', 'attach', 'answer', 'send', 'abort'];
+const USE_SERVICE = ['run', 'attach', 'answer', 'send', 'abort', ...LIFE_COMMANDS];
 
 /** What the running service is, where that is not what its caller may expect. Loaded for these commands only. */
 async function noteService(io: Io, home: string, name: string): Promise<void> {
@@ -91,7 +100,30 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       parseApprovals,
     )
     .option('--max-turns <n>', 'end after so many turns', parseCount('--max-turns'))
+    .option('--max-cost <usd>', 'end before it costs more', parseMoney('--max-cost'))
+    .option('--max-tokens <n>', 'end before it uses more, of all kinds', parseCount('--max-tokens', 1e12))
     .option('--max-time <duration>', 'end after so long, such as 90s, 30m, 2h', parseDuration('--max-time'))
+    .option('--soft-limit <percent>', 'ask once so much of a limit is used', parsePercent('--soft-limit'))
+    .option('--mode <mode>', 'plan: agree on a plan first; act (default)', parseOneOf('--mode', MODES))
+    .option('--plan-model <model>', 'model of plan mode (default: the same)')
+    .option(
+      '--protocol <how>',
+      'how tools are called: auto (default), native, text',
+      parseOneOf('--protocol', TOOL_PROTOCOLS),
+    )
+    .option(
+      '--ask-deadline <duration>',
+      'a question nobody answers ends after so long, such as 12h, 3d',
+      parseAskTime('--ask-deadline'),
+    )
+    .option(
+      '--ask-default <answer>',
+      'what it ends with: yes or no (default)',
+      parseOneOf('--ask-default', ['yes', 'no']),
+    )
+    .option('--ask-remind <duration>', 'say again that it is open, every so often', parseAskTime('--ask-remind'))
+    .option('--image <file>', 'an image that goes with the prompt; may be repeated', collectFiles)
+    .option('--file <file>', 'a text file that goes with it; may be repeated', collectFiles)
     .option('--detach', 'start it and return')
     .option('--on-ask <what>', 'without a terminal: wait, exit (code 3) or default', parseOneOf('--on-ask', ON_ASK))
     .option('--prompt-file <file>', 'read the prompt from a file; - is stdin')
@@ -113,19 +145,24 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .argument('[answer...]', 'ask id where needed, then yes, no, the number of an option, or a text')
     .option('--text <text>', 'something to say with yes or no, or the answer as it stands')
     .option('--profile <name>', 'after a failed model request: the provider settings to go on with')
+    .option('--image <file>', 'an image that goes with it; may be repeated', collectFiles)
+    .option('--file <file>', 'a text file that goes with it; may be repeated', collectFiles)
     .action(async (task, words, flags) =>
       done(await (await import('./answer.js')).answerCommand(io, home, task, words, flags)),
     );
   command('send', 'leave a message for a task; an ended task goes on with it')
     .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .argument('<text>', 'what to tell the model; put quotes around it')
+    .option('--image <file>', 'an image that goes with it; may be repeated', collectFiles)
+    .option('--file <file>', 'a text file that goes with it; may be repeated', collectFiles)
     .action(async (task, text, flags) =>
-      done(await (await import('./send.js')).sendCommand(io, home, task, text, flags.json === true)),
+      done(await (await import('./send.js')).sendCommand(io, home, task, text, flags)),
     );
   command('abort', 'cancel a task')
     .argument('<task>', 'id of a task, or a beginning of it', parseTask)
     .option('--force', 'end it at once, without a worker')
     .action(async (task, flags) => done(await (await import('./abort.js')).abortCommand(io, home, task, flags)));
+  lifeCommands(command, io, home, done);
   command('tasks', 'list tasks')
     .option('--status <status>', 'only those', parseStatus)
     .option('--limit <n>', 'at most so many', parseCount('--limit'))

@@ -44,6 +44,7 @@ function exitCodeOfError(err: LonghaulError): number {
   switch (err.slug) {
     case 'bad-flag':
     case 'bad-answer':
+    case 'bad-attachment':
     case 'prompt-empty':
       return EXIT.usage;
     case 'temporal-unreachable':

@@ -8,6 +8,8 @@ export interface TaskHead {
   model: string;
   /** Its page in Temporal's UI. */
   ui?: string;
+  /** What the workspace's settings have made stricter. */
+  tightened?: string[];
 }
 
 /** How a command that followed a task ends. */

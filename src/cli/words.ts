@@ -1,7 +1,9 @@
+import type { TaskLimits } from '../domain/budget.js';
 import type { CallStatus } from '../domain/calls.js';
 import type { Outcome, TaskStatus } from '../domain/outcomes.js';
 import type { Style } from './io.js';
-import { neutralLine } from './neutral.js';
+import { neutralise, neutralLine } from './neutral.js';
+import { count, duration, money } from './text.js';
 
 /** The summary of a call begins with the tool's name; a command stands for itself. */
 export function commandOf({ tool, summary }: { tool: string; summary: string }): string {
@@ -20,6 +22,29 @@ export function outcomeWords(outcome: Outcome): string {
     case 'failed':
       return `failed (${outcome.class}): ${neutralLine(outcome.message)}`;
   }
+}
+
+/** Limits in one line. */
+export function limitsWords(limits: TaskLimits): string {
+  const { maxTurns, maxTokens, maxCost, maxTimeMs, softPercent } = limits;
+  const parts = [
+    ...(maxTurns === undefined ? [] : [count(maxTurns, 'turn')]),
+    ...(maxTokens === undefined ? [] : [`${maxTokens.toLocaleString('en-US')} tokens`]),
+    ...(maxCost === undefined ? [] : [money(maxCost)]),
+    ...(maxTimeMs === undefined ? [] : [duration(maxTimeMs)]),
+  ];
+  if (parts.length === 0) return 'none';
+  return parts.join(', ') + (softPercent === undefined ? '' : `; asks at ${softPercent} %`);
+}
+
+/** The lines of a todo list, its items with a mark. */
+export function todoLines(text: string): string[] {
+  return neutralise(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) =>
+      line.replace(/^(\s*)(?:[-*+]|\d+[.)])\s+\[([ xX])\]/, (_, space, mark) => `${space}${mark === ' ' ? '○' : '✓'}`),
+    );
 }
 
 /** How a call ended, as it stands before its line. */

@@ -28,6 +28,15 @@ export function cutOff(cause: unknown): LonghaulError {
   });
 }
 
+/** A worker took what was asked for, and is still at it. */
+export function notDoneYet(task: string, cause: unknown): LonghaulError {
+  return new LonghaulError('service-busy', `Task ${task} has taken it, but has not done it yet.`, {
+    kept: 'The task; it is done as soon as its worker gets to it.',
+    next: `See \`longhaul show ${task}\`.`,
+    cause,
+  });
+}
+
 /** The call that starts a workflow ran out of time. */
 export function unsure(task: string, cause: unknown): LonghaulError {
   return new LonghaulError('temporal-unreachable', `Temporal did not say in time whether task ${task} was started.`, {

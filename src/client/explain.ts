@@ -34,7 +34,7 @@ export async function explain(journal: Journal, task: string, cause: unknown): P
       }
       if (isOpen(row.status)) return beingStarted(task, cause);
       return new LonghaulError('task-closed', `Task ${task} has ended.`, {
-        next: `Take it up again with \`longhaul send ${task} "…"\`.`,
+        next: `Take it up again with \`longhaul resume ${task}\` or \`longhaul send ${task} "…"\`.`,
         cause,
       });
     }

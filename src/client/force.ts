@@ -59,7 +59,8 @@ interface Ended {
 
 const NOTHING: Ended = { commands: 0, left: 0 };
 
-async function endHere({ home, task }: ForceOptions): Promise<Ended> {
+/** Ends the task's commands on this machine. */
+export async function endHere({ home, task }: Pick<ForceOptions, 'home' | 'task'>): Promise<Ended> {
   const { ended, left } = await endCommands({
     commandsDir: homePaths(home).commands,
     match: (command) => command.task === task,

@@ -12,11 +12,17 @@ export interface Place {
 /**
  * The profile of a new task: a stored one, or, on a cluster, the workers' own environment.
  * @param named what the caller has asked for
+ * @param settings what the home's settings say
  * @throws LonghaulError `no-api-key`, `profile-unknown`, `bad-settings`, `journal-unwritable`
  */
-export async function newTaskProfile({ home, env }: Place, embedded: boolean, named?: string): Promise<string> {
+export async function newTaskProfile(
+  { home, env }: Place,
+  embedded: boolean,
+  named?: string,
+  settings?: string,
+): Promise<string> {
   if (named === ENV_PROFILE && !embedded) return ENV_PROFILE;
-  const choice = chooseProfile(home, env, named);
+  const choice = chooseProfile(home, env, named, settings);
   if (choice) return chosenName(home, env, choice);
   if (!embedded) return ENV_PROFILE;
   throw noProvider();

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { LonghaulError } from '../domain/errors.js';
+import { withoutUndefined } from '../domain/given.js';
 import { MAX_TEXT_BYTES } from '../domain/limits.js';
+import type { PartialSettings } from '../settings/schema.js';
+import type { StartRequest } from './types.js';
 
 /** Letters and digits that are hard to confuse. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
@@ -8,6 +12,24 @@ const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
 /** Random, so that a few characters of it name a task. */
 export function newTaskId(): string {
   return [...randomBytes(12)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
+}
+
+/** The settings among what a task is started with. */
+export function settingsOf(request: StartRequest): PartialSettings {
+  const { policy: { yolo, approve } = {}, limits, asks, focusChain } = request;
+  const { model, planModel, mode, maxConsecutiveMistakes, strictPlanMode, toolProtocol } = request;
+  const all = { model, planModel, mode, yolo, approve, limits, maxConsecutiveMistakes, strictPlanMode, toolProtocol };
+  return withoutUndefined({ ...all, focusChain, asks });
+}
+
+/** Of whoever runs this process. */
+export function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    // a user id without a name
+    return undefined;
+  }
 }
 
 /** @throws LonghaulError `prompt-empty`, `prompt-too-large` */

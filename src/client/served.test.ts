@@ -18,6 +18,7 @@ const row = (more: Partial<TaskRow>, hostQueue?: string): TaskRow => ({
   carried: null,
   run: null,
   profile: null,
+  seq: 1,
   ...more,
 });
 

@@ -5,7 +5,8 @@ import type { Journal } from '../journal/journal.js';
 import { openAsks } from './open-asks.js';
 import { followTask, listTasks, taskDetails, taskEnd } from './read.js';
 import { resolveTask } from './resolve.js';
-import type { FollowOptions, TaskDetails, TaskEnd, TaskFilter, TaskSummary } from './types.js';
+import { listMessages } from './rewind.js';
+import type { ConversationMessage, FollowOptions, TaskDetails, TaskEnd, TaskFilter, TaskSummary } from './types.js';
 
 /** What can be known of tasks from the journal alone: no service and no server are needed. */
 export class TaskReader {
@@ -53,6 +54,14 @@ export class TaskReader {
   /** Open asks, oldest first, as the task log has them. */
   openAsks(task: string): Promise<Ask[]> {
     return openAsks(this.journal, task);
+  }
+
+  /**
+   * The conversation with the model, oldest message first: what `rewind` takes a number of.
+   * @throws LonghaulError `task-not-found`, `journal-lost`
+   */
+  messages(task: string): Promise<ConversationMessage[]> {
+    return listMessages(this.journal, task);
   }
 
   /** A text that an event refers to, such as the detail of an ask. */

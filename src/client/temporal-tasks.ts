@@ -15,8 +15,8 @@ import { LOCAL_SERVER, type TaskRow } from '../journal/rows.js';
 import { connectTemporal, type TargetOptions, type TemporalConnection } from '../service/connect.js';
 import { ensureSearchAttributes } from '../service/search-attributes.js';
 import type { taskWorkflow } from '../workflows/task.js';
-import { cutOff } from './errors.js';
-import { reconcile } from './reconcile.js';
+import { cutOff, notDoneYet } from './errors.js';
+import { reconcile, type WorkflowState } from './reconcile.js';
 import { workflowState } from './workflow-state.js';
 
 /** How long an update may wait for a worker, ms. */
@@ -89,12 +89,26 @@ export class TemporalTasks {
     return handle.firstExecutionRunId;
   }
 
-  /** Errors are told apart by {@link callFailure}. */
-  async update<Reply>(task: string, name: string, argument: object): Promise<Reply> {
+  /**
+   * Errors are told apart by {@link callFailure}.
+   * @param doneMs how long what was taken may take to be done, where that is longer than a worker may take to take it
+   */
+  async update<Reply>(task: string, name: string, argument: object, doneMs?: number): Promise<Reply> {
     const { client, connection } = this.temporal;
-    return connection.withDeadline(Date.now() + UPDATE_MS, () =>
-      client.workflow.getHandle(task).executeUpdate<Reply, [object]>(name, { args: [argument] }),
+    const handle = client.workflow.getHandle(task);
+    if (doneMs === undefined) {
+      return connection.withDeadline(Date.now() + UPDATE_MS, () =>
+        handle.executeUpdate<Reply, [object]>(name, { args: [argument] }),
+      );
+    }
+    const taken = await connection.withDeadline(Date.now() + UPDATE_MS, () =>
+      handle.startUpdate<Reply, [object]>(name, { args: [argument], waitForStage: 'ACCEPTED' }),
     );
+    return connection
+      .withDeadline(Date.now() + doneMs, () => taken.result())
+      .catch((err: unknown) => {
+        throw callFailure(err).kind === 'timeout' ? notDoneYet(task, err) : err;
+      });
   }
 
   /** @throws LonghaulError `temporal-unreachable` */
@@ -130,10 +144,14 @@ export class TemporalTasks {
     }
   }
 
+  /** What Temporal says of the task's newest run. @throws LonghaulError `temporal-unreachable` */
+  look(task: string): Promise<WorkflowState> {
+    return this.promptly(() => workflowState(this.temporal.client, task));
+  }
+
   /** Brings the journal in line when the task's workflow has ended without its doing. @returns whether it did */
   reconcile(journal: Journal, row: TaskRow): Promise<boolean> {
-    const look = (task: string) => this.promptly(() => workflowState(this.temporal.client, task));
-    return reconcile({ journal, server: this.server, look }, row);
+    return reconcile({ journal, server: this.server, look: (task) => this.look(task) }, row);
   }
 
   close(): Promise<void> {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../domain/blocks.js';
-import { CHARS_PER_TOKEN, fitWindow, LEFT_OUT } from './window.js';
+import { CHARS_PER_TOKEN } from '../domain/size.js';
+import { fitWindow, LEFT_OUT } from './window.js';
 
 const task: Message = { role: 'user', content: [{ type: 'text', text: '<task>' }] };
 const turn = (id: number, size: number): Message[] => [

@@ -1,7 +1,5 @@
 import type { Conversation, Message } from '../domain/blocks.js';
-
-/** Characters a token has at least in nearly all text: an estimate on the safe side. */
-export const CHARS_PER_TOKEN = 3.5;
+import { CHARS_PER_TOKEN, sizeOf } from '../domain/size.js';
 
 /** Stands where turns were left out. */
 export const LEFT_OUT =
@@ -30,14 +28,4 @@ export function fitWindow({ messages, skipped }: Conversation, budget: number): 
   if (skipped === 0 && at === 0) return [...messages];
   const note = { type: 'text', text: LEFT_OUT } as const;
   return [{ ...first, content: [...first.content, note] }, ...rest.slice(at)];
-}
-
-/** Messages never change, and a conversation is sent again and again. */
-const known = new WeakMap<Message, number>();
-
-/** Characters of a message as JSON. */
-export function sizeOf(message: Message): number {
-  const size = known.get(message) ?? JSON.stringify(message).length;
-  known.set(message, size);
-  return size;
 }

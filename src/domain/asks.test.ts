@@ -27,6 +27,11 @@ describe('readAnswer', () => {
     [{ text: 'hi' }, { answer: 'message', text: 'hi' }],
     [{ answer: 'tabs, please' }, { answer: 'message', text: 'tabs, please' }],
     [{ textRef: REF }, { answer: 'message', textRef: REF }],
+    [{ attachments: REF }, { answer: 'message', attachments: REF }],
+    [
+      { answer: 'no', attachments: REF, who: ` ${'é'.repeat(200)}`, from: 'web' },
+      { answer: 'no', attachments: REF, who: `${'é'.repeat(99)}…`, from: 'web' },
+    ],
   ])('reads %j', (raw, answer) => {
     expect(readAnswer(raw)).toEqual({ answer });
   });
@@ -46,8 +51,20 @@ describe('readAnswer', () => {
     { answer: 'yes', by: 'somebody' },
     { textRef: { blob: '../../etc/passwd', bytes: 3 } },
     { textRef: { blob: '00', bytes: 3 } },
+    { answer: 'yes', attachments: [REF] },
+    { answer: 'yes', from: 'anywhere' },
+    { answer: 'yes', who: 7 },
   ])('refuses %j as malformed', (raw) => {
     expect(readAnswer(raw)).toMatchObject({ refusal: { reason: 'malformed' } });
+  });
+
+  it.each([
+    [{ anwser: 'yes' }, 'there is no "anwser" in an answer (did you mean "answer"?)'],
+    [{ ask: 'a', answer: 'yes', note: 'x' }, 'there is no "note" in an answer'],
+    [{ answer: 'yes', images: ['x.png'] }, 'with `longhaul answer --image FILE --file FILE`'],
+    [{ files: [] }, 'with `longhaul answer --image FILE --file FILE`'],
+  ])('says what is wrong with %j', (raw, why) => {
+    expect(readAnswer(raw)).toMatchObject({ refusal: { message: expect.stringContaining(why) } });
   });
 
   it('refuses a text that would not fit a payload', () => {

@@ -1,6 +1,7 @@
 import type { AttachmentsRef } from './attachments.js';
 import { readBlobRef, type TextRef } from './blocks.js';
-import { utf8Bytes } from './text.js';
+import { nearest } from './nearest.js';
+import { cut, utf8Bytes } from './text.js';
 
 /** Kinds of question, with the names of the original's `ask` entries. */
 export const ASK_KINDS = [
@@ -23,6 +24,9 @@ export interface AskPolicy {
   /** ms from its opening, and from each reminder, to the next one; absent: none. */
   remindMs?: number;
 }
+
+/** Shortest time to a deadline and between reminders, ms. */
+export const MIN_ASK_MS = 60_000;
 
 /** By kind; `all` holds for the kinds that have none of their own. */
 export type AskPolicies = { [kind in AskKind | 'all']?: AskPolicy };
@@ -89,6 +93,19 @@ const ANSWERED_WITHOUT_ID: readonly AskKind[] = [
   'api_req_failed',
 ];
 
+const ANSWER_KEYS: readonly string[] = [
+  'ask',
+  'answer',
+  'text',
+  'textRef',
+  'attachments',
+  'clientId',
+  'profile',
+  'by',
+  'who',
+  'from',
+] satisfies (keyof Answer)[];
+
 /**
  * Reads what a person sent: an object, or a bare string (`"yes"`, `"no"`, or the text of a message).
  * A JSON object that arrives as a string is read as the object it is.
@@ -98,14 +115,29 @@ export function readAnswer(raw: unknown): { answer: Answer } | { refusal: Refusa
   if (raw === null || typeof raw !== 'object' || Array.isArray(raw)) {
     return malformed('an answer is one JSON object such as {"ask":"ID","answer":"yes"}, or a text');
   }
-  const { ask, answer, text, textRef, clientId, profile, by } = raw as Record<string, unknown>;
-  for (const [name, value] of Object.entries({ ask, text, clientId, profile })) {
+  const { images, files, ...given } = raw as Record<string, unknown>;
+  if (images !== undefined || files !== undefined) {
+    return malformed('images and files are given with `longhaul answer --image FILE --file FILE`');
+  }
+  const unknown = Object.keys(given).find((key) => !ANSWER_KEYS.includes(key));
+  if (unknown !== undefined) {
+    const near = nearest(unknown, ANSWER_KEYS);
+    const meant = near === undefined ? '' : ` (did you mean "${near}"?)`;
+    return malformed(`there is no "${cut(unknown, 60)}" in an answer${meant}`);
+  }
+  const { ask, answer, text, textRef, attachments, clientId, profile, by, who, from } = given;
+  for (const [name, value] of Object.entries({ ask, text, clientId, profile, who })) {
     if (value !== undefined && typeof value !== 'string') return malformed(`"${name}" must be a string`);
   }
   const ref = readBlobRef(textRef);
   if (textRef !== undefined && !ref) return malformed('"textRef" must be {"blob":"SHA-256","bytes":N}');
   if (by !== undefined && by !== 'person' && by !== 'default') return malformed('"by" must be "person" or "default"');
-  const said = answer ?? (text !== undefined || textRef !== undefined ? 'message' : undefined);
+  const attached = readBlobRef(attachments);
+  if (attachments !== undefined && !attached) return malformed('"attachments" must be {"blob":"SHA-256","bytes":N}');
+  const source = ANSWER_SOURCES.find((one) => one === from);
+  if (from !== undefined && !source) return malformed(`"from" must be one of ${ANSWER_SOURCES.join(', ')}`);
+  const hasContent = text !== undefined || textRef !== undefined || attached !== undefined;
+  const said = answer ?? (hasContent ? 'message' : undefined);
   if (typeof said !== 'string') return malformed('"answer" must be "yes", "no" or "message"');
   const kind = buttonOf(said);
   const result: Answer = { answer: kind ?? 'message' };
@@ -116,9 +148,11 @@ export function readAnswer(raw: unknown): { answer: Answer } | { refusal: Refusa
   if (typeof clientId === 'string') result.clientId = clientId.slice(0, 100);
   if (typeof profile === 'string') result.profile = profile.slice(0, 100);
   if (by !== undefined) result.by = by;
-  if (result.answer === 'message' && result.text === undefined && result.textRef === undefined) {
-    return malformed('"message" needs "text"');
-  }
+  if (attached) result.attachments = attached;
+  if (typeof who === 'string' && who.trim() !== '') result.who = cut(who.trim(), 100);
+  if (source) result.from = source;
+  const isEmpty = result.text === undefined && !ref && !attached;
+  if (result.answer === 'message' && isEmpty) return malformed('"message" needs "text"');
   return tooLong(result.text) ?? { answer: result };
 }
 

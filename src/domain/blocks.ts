@@ -1,3 +1,5 @@
+import type { ImageType } from './attachments.js';
+
 /** Content held by the journal and named by its SHA-256 (hex). `bytes` is the length of its UTF-8 form. */
 export interface BlobRef {
   blob: string;
@@ -45,6 +47,8 @@ export interface ToolUseBlock {
   input: Record<string, unknown>;
   /** Position of the block in the answer as streamed; with the turn key it makes the call key. */
   block: number;
+  /** Of a call that came as text: as it was written, with the white space before it. It is sent back like that. */
+  raw?: string;
   problem?: CallProblem;
 }
 
@@ -54,8 +58,17 @@ export interface CallProblem {
   message: string;
 }
 
+/** An image by reference; it becomes base64 only in the request itself. */
+export interface ImageBlock {
+  type: 'image';
+  mediaType: ImageType;
+  /** SHA-256 of its bytes, hex. */
+  blob: string;
+  bytes: number;
+}
+
 /** What a tool gives back to the model. Text is never blank. */
-export type ResultBlock = { type: 'text'; text: string };
+export type ResultBlock = TextBlock | ImageBlock;
 
 /** A message of a conversation, in the Messages API's own shape (without cache marks). */
 export interface Message {
@@ -66,12 +79,13 @@ export interface Message {
 /** A conversation as far as it was read, oldest message first. */
 export interface Conversation {
   messages: Message[];
-  /** Characters of JSON of the messages between the first and the second one that were not read. */
+  /** Characters (`sizeOf`) of the messages between the first and the second one that were not read. */
   skipped: number;
 }
 
 export type MessageBlock =
   | TextBlock
+  | ImageBlock
   | ThinkingBlock
   | RedactedThinkingBlock
   | { type: 'tool_use'; id: string; name: string; input: Record<string, unknown> }

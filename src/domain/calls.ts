@@ -31,7 +31,7 @@ export interface PreparedCall {
   approval: ApprovalNeed;
   /** One line for people, such as `read_file src/a.ts`; at most 120 characters. */
   summary: string;
-  /** Hash of tool and arguments without `task_progress`; the same for the same call, as loop detection needs it. */
+  /** Hash of tool and arguments without `task_progress`, for loop detection; absent for a call with a problem. */
   sig?: string;
   /** The todo list that came with it. */
   todo?: Todo;

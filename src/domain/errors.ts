@@ -5,6 +5,7 @@
 export const ERROR_SLUGS = [
   'ask-refused',
   'bad-answer',
+  'bad-attachment',
   'bad-flag',
   'bad-script',
   'bad-settings',
@@ -18,6 +19,7 @@ export const ERROR_SLUGS = [
   'journal-lost',
   'journal-newer',
   'journal-unwritable',
+  'message-not-found',
   'no-api-key',
   'node-version',
   'port-taken',

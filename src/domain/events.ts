@@ -1,12 +1,13 @@
 import type { Answer, AnswerSource, Ask } from './asks.js';
 import type { Attachment, AttachmentsRef } from './attachments.js';
-import type { TextRef } from './blocks.js';
+import type { BlobRef, TextRef } from './blocks.js';
 import type { TaskLimits } from './budget.js';
 import type { CallStatus } from './calls.js';
 import type { FailureClass } from './failures.js';
 import type { CallKey, Head, TurnKey } from './ids.js';
 import type { Mode } from './modes.js';
 import type { Outcome, TaskStatus, Totals } from './outcomes.js';
+import type { CarryOver } from './rewind.js';
 import type { Usage } from './usage.js';
 
 /**
@@ -21,6 +22,7 @@ export type TaskEvent =
   | RetractEvent
   | RewoundEvent
   | StatusEvent
+  | PauseEvent
   | ModeEvent
   | LimitsEvent
   | ClosedEvent;
@@ -92,6 +94,8 @@ export interface AskClosedEvent {
   by: 'person' | 'default' | 'cancelled';
   answer: Answer['answer'];
   text?: string;
+  /** A longer text, whole. */
+  textRef?: BlobRef;
   attached?: AttachmentsRef;
   who?: string;
   /** Absent: straight from Temporal. */
@@ -109,11 +113,22 @@ export interface AskReminderEvent {
 /** A person has taken the conversation back to an earlier message; the log stays, what is void of it is said here. */
 export interface RewoundEvent {
   type: 'rewound';
-  /** The message that is the last one now. */
+  /** The conversation from now on; its last message is this one, or begins the next request. */
   head: Head;
+  carryOver?: CarryOver;
+  /** The answer that is the last message: it joins the conversation with the next request. */
+  turn?: TurnKey;
+  /** Goes with the next request. */
+  said?: TextRef;
   /** Messages that are left, and that were taken back. */
   kept: number;
   dropped: number;
+}
+
+/** A person keeps the task from going on, or lets it go on again. The status follows when the present step has ended. */
+export interface PauseEvent {
+  type: 'pause';
+  paused: boolean;
 }
 
 /** From the next turn on. */

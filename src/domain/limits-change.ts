@@ -11,6 +11,13 @@ const RULES: Record<keyof TaskLimits, { most: number; whole: boolean; what: stri
 
 export const LIMIT_NAMES = Object.keys(RULES) as (keyof TaskLimits)[];
 
+/** What a limit has to be, when this is no value for it. */
+export function limitProblem(name: keyof TaskLimits, value: unknown): string | undefined {
+  const { most, whole, what } = RULES[name];
+  const fits = typeof value === 'number' && value > 0 && value <= most && (!whole || Number.isInteger(value));
+  return fits ? undefined : what;
+}
+
 /**
  * The limits after a change: given ones replace those there are, null takes one away.
  * @returns what is wrong with the change, naming the limit
@@ -29,10 +36,9 @@ export function changedLimits(
       delete next[name];
       continue;
     }
-    const { most, whole, what } = RULES[name];
-    const fits = typeof value === 'number' && value > 0 && value <= most && (!whole || Number.isInteger(value));
-    if (!fits) return { problem: `"${name}" is ${what}, or null for none.` };
-    next[name] = value;
+    const what = limitProblem(name, value);
+    if (what !== undefined) return { problem: `"${name}" is ${what}, or null for none.` };
+    next[name] = value as number;
   }
   return { limits: next };
 }

@@ -1,4 +1,4 @@
-import type { Head } from './ids.js';
+import type { Head, TurnKey } from './ids.js';
 
 /** Blocks of an earlier user message that the next one begins with; that message itself is no longer in the conversation. */
 export interface CarryOver {
@@ -8,10 +8,16 @@ export interface CarryOver {
   blocks: 'all' | 'results';
 }
 
-/** Where a conversation is taken back to. */
-export interface RewindPlace {
+/** A conversation as people see it: with what joins it only with the next request. At most one of the two is there. */
+export interface ConversationEnd {
   head: Head;
   carryOver?: CarryOver;
+  /** The newest answer. */
+  turn?: TurnKey;
+}
+
+/** Where a conversation is taken back to. */
+export interface RewindPlace extends ConversationEnd {
   /** Messages that are left, and that are taken back. */
   kept: number;
   dropped: number;

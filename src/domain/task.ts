@@ -43,6 +43,8 @@ export const DEFAULT_TASK_SETTINGS = {
 /** `native`: the API's own tool calls; `text`: tags in the answer's text, for models that have no others. */
 export type ToolProtocol = 'native' | 'text';
 
+export const TOOL_PROTOCOLS = ['auto', 'native', 'text'] as const satisfies readonly TaskSettings['toolProtocol'][];
+
 /** The todo list: whether the model is asked to keep one, and after how many requests without an update it is reminded. */
 export interface FocusChainSettings {
   enabled: boolean;
@@ -95,6 +97,10 @@ export interface CarriedState {
   mode: Mode;
   /** The limits in force: absolute, so that what was used before counts. */
   limits: TaskLimits;
+  /** What had been used when the task was taken up again, and its limits began to count anew; absent: nothing. */
+  limitsBase?: BudgetUse;
+  /** A person has set the limits since the last run ended: the next one is held to them as they are. */
+  limitsSet?: true;
   /** The soft limit has been asked about. */
   softAsked?: true;
   /** Hashes of the calls made lately, oldest first, joined without a separator: what loop detection looks at. */
@@ -132,9 +138,10 @@ export interface TurnInProgress {
   mode: Mode;
   stop: StopReason;
   callCount: number;
-  hasText: boolean;
   nextBlock: number;
   verdicts: Verdict[];
   /** A person has refused a call of this turn: the others are skipped. */
   rejected: boolean;
+  /** The rest of the budget paid for an answer of so many tokens only. */
+  clamped?: true;
 }

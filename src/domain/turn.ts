@@ -77,6 +77,8 @@ export type VerdictNote =
   | 'explore_on'
   /** plan_mode_respond where nobody answers: the plan is to be carried out. */
   | 'carry_out'
+  /** Nobody has said anything about the plan. */
+  | 'plan_unanswered'
   /** The person has switched to act mode. */
   | 'switched_to_act'
   /** act_mode_respond was taken. */
@@ -91,6 +93,9 @@ export interface TurnEnd {
   verdicts: Verdict[];
   rest: 'skipped' | 'interrupted';
 }
+
+/** What a person said: words, maybe with images and files. */
+export type Said = Pick<UserMessage, 'text' | 'attachments'>;
 
 /** What a person said, waiting to be delivered. `as` chooses the wrapper that tells the model what it is. */
 export interface UserMessage {
@@ -134,8 +139,8 @@ export type StreamResult =
       /** Calls in the answer's order, as many as fit; `callCount` says how many there are in all. */
       calls: AnswerCall[];
       callCount: number;
-      /** The answer holds text that is not blank. */
-      hasText: boolean;
+      /** It could be only as long as the rest of the budget pays. */
+      clamped?: true;
       /** Of an answer without any content, which only then has this: the provider's id of the request, or blank. */
       requestId?: string;
       used: BudgetUse;
@@ -158,6 +163,8 @@ export interface ToolInput extends TaskRef {
   call: CallKey;
   tool: string;
   policy: ApprovalPolicy;
+  /** The turn is one of strict plan mode: no edit is carried out. Absent: it is not. */
+  noEdits?: boolean;
   /** A person has seen and approved this very call: against which file content, and whether outside the workspace. */
   approved?: { base?: string; outside: boolean };
 }

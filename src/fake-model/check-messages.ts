@@ -19,6 +19,7 @@ export function checkMessages(messages: RequestMessage[]): Violation[] {
   found.push(
     ...checkCalls(messages),
     ...checkResults(messages),
+    ...checkFailed(messages),
     ...checkServerCalls(messages),
     ...checkFinal(messages),
   );
@@ -88,6 +89,17 @@ function checkResults(messages: RequestMessage[]): Violation[] {
     }
   });
   return found;
+}
+
+/** The result of a call that failed holds text only. */
+function checkFailed(messages: RequestMessage[]): Violation[] {
+  return messages.flatMap(({ content }, index) =>
+    content
+      .filter(
+        (block) => block.type === 'tool_result' && block.is_error && block.content?.some(({ type }) => type !== 'text'),
+      )
+      .map(() => ({ rule: 'shape', message: `messages.${index}: a tool_result with is_error holds text only` })),
+  );
 }
 
 /** V6, as far as the signatures tell. */

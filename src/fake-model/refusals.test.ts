@@ -211,6 +211,9 @@ const CASES: [Rule, string, object, object][] = [
     },
   ],
   ['max-tokens', 'no max_tokens', {}, { max_tokens: undefined }],
+  ['shape', 'max_tokens of nothing', { max_tokens: 1 }, { max_tokens: 0 }],
+  ['shape', 'less than no max_tokens', { max_tokens: 1 }, { max_tokens: -1 }],
+  ['shape', 'max_tokens that are not whole', { max_tokens: 1024 }, { max_tokens: 1024.5 }],
   [
     'thinking',
     'max_tokens within the thinking budget',
@@ -242,6 +245,12 @@ const CASES: [Rule, string, object, object][] = [
     { tools: [tool()], tool_choice: { type: 'tool', name: 'x' } },
   ],
   ['shape', 'an unknown field', {}, { maxTokens: 5 }],
+  [
+    'shape',
+    'an image in the result of a call that failed',
+    ask(assistant([use('a')]), user([result('a', [image(PNG.toString('base64'))])])),
+    ask(assistant([use('a')]), user([{ ...result('a', [image(PNG.toString('base64'))]), is_error: true }])),
+  ],
   [
     'shape',
     'an unknown field of a block',

@@ -1,12 +1,16 @@
 import type { Message } from '../domain/blocks.js';
 import type { Head } from '../domain/ids.js';
 import type { ListedMessage } from '../domain/rewind.js';
+import { sizeOf } from '../domain/size.js';
 import { oneLine } from '../domain/text.js';
 import type { Context, Tx } from './context.js';
 import { lost } from './errors.js';
 import type { Journal } from './journal.js';
 import { type KnownConversation, NEWEST, RecentConversations, type SizedMessage } from './recent-conversations.js';
 import { contentHash } from './turn-rows.js';
+
+/** Characters of a message that lists show. */
+export const EXCERPT = 200;
 
 /** A chain is read in pages of at most this many messages, and about this many characters. */
 const PAGE_MESSAGES = 200;
@@ -34,9 +38,11 @@ export function conversationStore(ctx: Context) {
         const page = await ctx.db.read((tx) => readPage(tx, id, size));
         if (page.length === 0) throw lost(`message ${id}`);
         for (const { json, parent, total } of page) {
-          newestFirst.push({ message: JSON.parse(json), chars: json.length });
-          read += json.length;
-          before = total - json.length;
+          const message: Message = JSON.parse(json);
+          const chars = sizeOf(message);
+          newestFirst.push({ message, chars });
+          read += chars;
+          before = total - chars;
           next = parent;
           known = recent.find(next, limit);
           if (known || enough()) break;
@@ -75,10 +81,13 @@ export function headAfter(parent: Head, messages: readonly Message[]): Head {
   return messages.reduce<Head>(messageId, parent);
 }
 
-function listed(id: string, parent: Head, { role, content }: Message): ListedMessage {
+/** A message as lists show it: its texts, or what its results say. */
+export function listed(id: string, parent: Head, { role, content }: Message): ListedMessage {
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const results = content.flatMap((block) => (block.type === 'tool_result' ? block.content : []));
+  const words = texts.length > 0 ? texts : results.map((block) => (block.type === 'text' ? block.text : '(image)'));
   const calls = content.filter((block) => block.type === 'tool_use').length;
-  return { id, parent, role, excerpt: oneLine(texts.join(' '), 200), calls };
+  return { id, parent, role, excerpt: oneLine(words.join(' '), EXCERPT), calls };
 }
 
 function messageId(parent: Head, { role, content }: Message): string {
@@ -92,7 +101,7 @@ export async function storeMessages(tx: Tx, task: string, parent: Head, messages
   for (const message of messages) {
     const id = messageId(above, message);
     const json = JSON.stringify({ role: message.role, content: message.content });
-    const place = { root: end?.root ?? id, total: (end?.total ?? 0) + json.length };
+    const place = { root: end?.root ?? id, total: (end?.total ?? 0) + sizeOf(message) };
     await tx
       .insertInto('message')
       .values({ id, parent: above, task, ...place, json })
@@ -109,7 +118,8 @@ async function beginning(tx: Tx, head: Head, before: number): Promise<KnownConve
   const [first] = await readPage(tx, root, 1);
   if (!first) throw lost(`message ${root}`);
   const { json, total } = first;
-  return { sized: [{ message: JSON.parse(json), chars: json.length }], skipped: before - total };
+  const message: Message = JSON.parse(json);
+  return { sized: [{ message, chars: sizeOf(message) }], skipped: before - total };
 }
 
 async function placeOf(tx: Tx, id: string): Promise<{ root: string; total: number }> {

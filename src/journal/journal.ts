@@ -1,5 +1,6 @@
 import type { AnswerBlock, BlobRef, Conversation, Message, TextRef } from '../domain/blocks.js';
-import type { Partial, StoredEvent } from '../domain/events.js';
+import type { BudgetCaps, BudgetUse } from '../domain/budget.js';
+import type { Partial, StoredEvent, TaskEvent } from '../domain/events.js';
 import type { CallKey, Head, TaskId, TurnKey } from '../domain/ids.js';
 import type { Outcome, TaskStatus } from '../domain/outcomes.js';
 import type { WorkerRole } from '../domain/queues.js';
@@ -11,6 +12,7 @@ import type {
   NewBlock,
   NewEvent,
   NewResult,
+  Reopening,
   Reservation,
   Restart,
   TaskRow,
@@ -56,12 +58,24 @@ export interface Journal {
    */
   check(): Promise<void>;
 
-  /** One open task a folder, checked in the same transaction. @throws WorkspaceInUse */
+  /** One open task tree a folder, checked in the same transaction. `root`: default itself. @throws WorkspaceInUse */
   createTask(
-    row: Pick<TaskRow, 'task' | 'workspace' | 'model' | 'title' | 'input'> & { server?: string; profile?: string },
+    row: Pick<TaskRow, 'task' | 'workspace' | 'model' | 'title' | 'input'> & {
+      server?: string;
+      profile?: string;
+      root?: TaskId;
+    },
   ): Promise<void>;
-  /** Makes a closed task `starting` again; false when it is open already. @throws WorkspaceInUse */
-  reopenTask(task: TaskId): Promise<boolean>;
+  /**
+   * Makes a closed task `starting` again, with what its next run begins from; false when it is open already, or has been
+   * changed since it was read. @throws WorkspaceInUse
+   */
+  reopenTask(task: TaskId, how?: Reopening): Promise<boolean>;
+  /**
+   * Changes what the next run of a closed task begins from, and says so in its log; false when it is open, or has been
+   * changed since it was read.
+   */
+  changeClosed(task: TaskId, seq: number, change: { carried: string; events: TaskEvent[] }): Promise<boolean>;
   /**
    * Ends a task from outside, but only while it is open and its status is the one it had at `since`; false when it is
    * not. Answers that are still arriving are closed with what they have; whoever still streams one gets `Superseded`.
@@ -135,21 +149,24 @@ export interface Journal {
    * Claims the next attempt of a turn, in one transaction: an older attempt that is still open is retracted (its final
    * `say` events and partials by a `retract` event, its reservation settled as `estimated` usage); a committed row is
    * closed with the blocks it has, stop `interrupted`; a closed one is returned. `head` is kept from the first claim.
-   * `reserve` goes to the ledger. `dispatch` orders the executions that may claim: a worker that was stopped can begin
-   * with one that has long been replaced. `opening` is stored with the first claim, `events` are said with a granted one.
+   * What `request` can use is set aside in the ledger of the task tree. With `caps` it is granted only as far as these
+   * pay for it beside all that was used and is set aside; no two claims can get the same rest. `dispatch` orders the
+   * executions that may claim: a worker that was stopped can begin with one that has long been replaced. `opening` is
+   * stored with the first claim, `events` are said with a granted one. Earlier turns of the task that nobody has ended
+   * are settled too.
    * @throws Superseded when an execution with a greater `dispatch` has claimed the turn, or the task has a newer `run` or has ended
    */
   claimTurn(
-    key: { task: TaskId; turn: TurnKey; run?: string },
+    key: { task: TaskId; turn: TurnKey; run?: string; root?: TaskId },
     head: Head,
-    reserve: Reservation,
-    more?: { dispatch?: number; opening?: TurnOpening; events?: (attempt: number) => NewEvent[] },
+    request: Reservation,
+    more?: { dispatch?: number; opening?: TurnOpening; events?: (attempt: number) => NewEvent[]; caps?: BudgetCaps },
   ): Promise<TurnClaim>;
   getTurn(turn: TurnKey): Promise<TurnRow | undefined>;
   /** Stores a finished block of an attempt with what people see of it. @throws Superseded */
   putBlock(turn: TurnKey, attempt: number, block: NewBlock): Promise<void>;
-  /** open → committed; stays committed when it is. @throws Superseded */
-  commitTurn(turn: TurnKey, attempt: number): Promise<void>;
+  /** open → committed; stays committed when it is. `events` are what can be said only now. @throws Superseded */
+  commitTurn(turn: TurnKey, attempt: number, events?: NewEvent[]): Promise<void>;
   /**
    * Any state of this attempt → closed, usage row and ledger settled, `api_req_finished` said; the answer's last
    * `blocks`, and `results` of calls that have run already, are stored with it. @throws Superseded
@@ -163,6 +180,10 @@ export interface Journal {
   retractTurn(turn: TurnKey, attempt: number, reason: string, usage: UsageRow): Promise<void>;
   /** Sum of all usage rows of the task. */
   totals(task: TaskId): Promise<{ usage: Usage; cost: number; requests: number }>;
+  /** What the task tree that the task belongs to has used. @throws LonghaulError `journal-lost` for an unknown task */
+  treeUse(task: TaskId): Promise<BudgetUse>;
+  /** Settles the task's requests that nobody has ended, at its end: what they have stored is their answer. */
+  settleLeft(task: TaskId): Promise<void>;
 
   /** Claims an execution of a call: 1 for the first, one more for each later one. @throws Superseded as `claimTurn` does */
   claimCall(task: TaskId, call: CallKey, dispatch?: number, run?: string): Promise<number>;

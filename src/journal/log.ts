@@ -4,6 +4,7 @@ import { isOpen } from '../domain/outcomes.js';
 import { type Context, inGroups, type Tx } from './context.js';
 import { lost } from './errors.js';
 import type { Journal } from './journal.js';
+import { setTurns } from './ledger.js';
 import { dropEnded } from './partials.js';
 import type { NewEvent } from './rows.js';
 import type { JournalSchema } from './schema.js';
@@ -27,17 +28,47 @@ export function logStore(ctx: Context) {
       return seq;
     },
 
-    async reopenTask(task) {
+    async reopenTask(task, how) {
       const reopened = await ctx.db.write(async (tx) => {
         const row = await findTask(tx, task);
         if (!row) throw lost(`task ${task}`);
-        if (isOpen(row.status)) return false;
-        await checkFree(tx, row.workspace);
-        await appendEvents(tx, task, [{ event: { type: 'status', status: 'starting' } }]);
+        if (isOpen(row.status) || (how && how.seq !== row.seq)) return false;
+        await checkFree(tx, row.workspace, row.root);
+        const { carried, moved } = how ?? {};
+        if (carried !== undefined) {
+          await tx
+            .updateTable('task')
+            .set({ carried, ...moved })
+            .where('id', '=', task)
+            .execute();
+        }
+        const events: TaskEvent[] = [{ type: 'status', status: 'starting' }, ...(how?.events ?? [])];
+        await storeEvents(
+          tx,
+          task,
+          events.map((event) => ({ event })),
+        );
         return true;
       });
       wrote(ctx.db.path);
       return reopened;
+    },
+
+    async changeClosed(task, seq, { carried, events }) {
+      const changed = await ctx.db.write(async (tx) => {
+        const row = await findTask(tx, task);
+        if (!row) throw lost(`task ${task}`);
+        if (isOpen(row.status) || row.seq !== seq) return false;
+        await tx.updateTable('task').set({ carried }).where('id', '=', task).execute();
+        await storeEvents(
+          tx,
+          task,
+          events.map((event) => ({ event })),
+        );
+        return true;
+      });
+      wrote(ctx.db.path);
+      return changed;
     },
 
     async readEvents(task, after, limit = Number.MAX_SAFE_INTEGER) {
@@ -51,14 +82,21 @@ export function logStore(ctx: Context) {
         await new Promise(setImmediate);
       }
     },
-  } satisfies Pick<Journal, 'append' | 'reopenTask' | 'readEvents'>;
+  } satisfies Pick<Journal, 'append' | 'reopenTask' | 'changeClosed' | 'readEvents'>;
 }
 
 /** Appends to a task's log within a transaction. @throws LonghaulError `journal-lost` for an unknown task */
 export async function appendEvents(tx: Tx, task: string, events: readonly NewEvent[]): Promise<number> {
-  const row = await tx.selectFrom('task').select(['seq', 'status']).where('id', '=', task).executeTakeFirst();
+  const row = await tx.selectFrom('task').select('status').where('id', '=', task).executeTakeFirst();
   if (!row) throw lost(`task ${task}`);
   const fresh = isOpen(row.status) || reopens(events) ? await withoutKnown(tx, task, events) : [];
+  return storeEvents(tx, task, fresh);
+}
+
+/** Adds events to a task's log, whatever its state. @returns the last `seq` */
+async function storeEvents(tx: Tx, task: string, fresh: readonly NewEvent[]): Promise<number> {
+  const row = await tx.selectFrom('task').select('seq').where('id', '=', task).executeTakeFirst();
+  if (!row) throw lost(`task ${task}`);
   if (fresh.length === 0) return row.seq;
   const at = Date.now();
   const rows = fresh.map(({ key, event }, i) => ({
@@ -121,16 +159,18 @@ async function follow(tx: Tx, task: string, event: TaskEvent, now: number): Prom
       break;
     case 'closed':
       await setStatus(tx, task, event.outcome.outcome, now);
-      await tx
-        .updateTable('task')
-        .set({ turns: event.totals.turns, cost: event.totals.cost })
-        .where('id', '=', task)
-        .execute();
+      await setTurns(tx, task, event.totals.turns);
+      await tx.updateTable('task').set({ cost: event.totals.cost }).where('id', '=', task).execute();
       break;
     case 'say':
     case 'ask':
+    case 'ask_reminder':
     case 'ask_closed':
     case 'retract':
+    case 'rewound':
+    case 'pause':
+    case 'mode':
+    case 'limits':
       break;
   }
 }

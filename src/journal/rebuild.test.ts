@@ -31,6 +31,14 @@ test('after a gap nothing is shown until the final event gives the whole', () =>
   expect(transcript.apply(final)).toMatchObject([{ shown: 4, rest: 'two three' }]);
 });
 
+test('what a call says is shown whole, whatever has arrived of its arguments', () => {
+  const transcript = new Transcript();
+  transcript.apply({ partial: { ...piece(0, '{"response":"Now').partial, kind: 'tool_input' } });
+  const final = stored(1, textOf('u', 1, 0, 'Now the tests.'));
+  expect(transcript.apply(final)).toMatchObject([{ shown: 0, rest: 'Now the tests.' }]);
+  expect(transcript.apply({ partial: { ...piece(16, ' the').partial, kind: 'tool_input' } })).toEqual([]);
+});
+
 test('a retracted attempt is taken back, final text and all, and stays away', () => {
   const transcript = new Transcript();
   transcript.apply(stored(1, textOf('u', 1, 0, 'done')));

@@ -134,7 +134,8 @@ export class Transcript {
   ): Shown {
     const stream = callKey(turn, block);
     const live = this.#streams.get(stream);
-    const own = live?.attempt === attempt ? live : undefined;
+    // a call may have a text to say: what has arrived of its arguments is none of it
+    const own = live?.attempt === attempt && live.kind === kind ? live : undefined;
     const found = own ? compare(own, text) : { stream, shown: 0, rest: text };
     if (!this.#isClosed(turn)) {
       const shown = text.length;

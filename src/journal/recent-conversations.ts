@@ -7,7 +7,7 @@ const MAX_CHARS = 64 * 1024 * 1024;
 /** Messages that are read however long they are: the newest turn, an answer with its results. */
 export const NEWEST = 2;
 
-/** A message with the length of its JSON. */
+/** A message with its `sizeOf`. */
 export interface SizedMessage {
   message: Message;
   chars: number;

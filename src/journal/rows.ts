@@ -1,4 +1,5 @@
 import type { AnswerBlock, Message, TextRef } from '../domain/blocks.js';
+import type { BudgetSpent } from '../domain/budget.js';
 import type { CallStatus, PreparedCall } from '../domain/calls.js';
 import type { TaskEvent } from '../domain/events.js';
 import type { CallKey, Head, TaskId, TurnKey } from '../domain/ids.js';
@@ -26,8 +27,13 @@ export interface TaskRow {
   cost: number;
   /** The `TaskInput` the task was started with, as JSON. */
   input: string;
-  /** `CarriedState` left by the last run that closed, as JSON; null before. */
+  /**
+   * `CarriedState` as JSON: what the last run has left when it closed; or, with `resumed`, what the last run has begun
+   * from. Null where there is neither.
+   */
   carried: string | null;
+  /** Number of its last event. */
+  seq: number;
   /** Temporal's id of the newest run that has done something; null before the first. */
   run: string | null;
   /** Provider profile that the newest request was made with, or the first one will be; null when that is not known. */
@@ -50,6 +56,18 @@ export interface HostLease {
   until: number;
 }
 
+/** How a closed task is taken up again. */
+export interface Reopening {
+  /** `seq` of the task when it was read. */
+  seq: number;
+  /** The `CarriedState` that the run begins with, as JSON. */
+  carried: string;
+  /** Where the run is, when that is another server than before. */
+  moved?: { server: string; input: string };
+  /** Said with it. */
+  events: TaskEvent[];
+}
+
 /** What a reset takes back; see `Journal.enterRun`. */
 export interface Restart {
   /** Turns that count. */
@@ -60,10 +78,12 @@ export interface Restart {
 
 /** A claim of a turn's model request. */
 export type TurnClaim =
-  /** The caller holds attempt `attempt` and may stream. */
-  | { claim: 'granted'; attempt: number; head: Head }
+  /** The caller holds attempt `attempt` and may stream up to `maxTokens` of output: as many as wanted, or as the rest pays. */
+  | { claim: 'granted'; attempt: number; head: Head; maxTokens: number }
   /** An answer exists already: closed earlier, or closed just now because it was committed and left behind. */
-  | { claim: 'closed'; turn: TurnRow };
+  | { claim: 'closed'; turn: TurnRow }
+  /** The rest of the budget does not pay for the request. Nothing was reserved, stored or said. */
+  | { claim: 'spent'; spent: BudgetSpent };
 
 export interface TurnRow {
   turn: TurnKey;
@@ -123,24 +143,22 @@ export interface NewBlock {
   content: AnswerBlock;
   call?: PreparedCall;
   say?: TaskEvent;
+  /** Said besides; only with blocks of an attempt that is committed, or closed with them. */
+  events?: NewEvent[];
 }
 
-/** What a claim sets aside in the ledger until the attempt is settled. */
+/**
+ * What a request can use. The claim sets it aside in the ledger until the attempt is settled. One that was left behind
+ * is settled with this input, and what was streamed of the output.
+ */
 export interface Reservation {
   model: string;
-  /** Input estimate and `max_tokens` together. */
-  tokens: number;
-  /** USD, at most */
-  cost: number;
-  /**
-   * Settles the attempt when it is left behind: this input, and what was streamed of the output. Absent: all of
-   * `tokens` as input, and all of `cost`.
-   */
-  estimate?: {
-    inputTokens: number;
-    /** USD */
-    inputCost: number;
-    /** USD per token */
-    outputPrice: number;
-  };
+  /** Estimate of the input. */
+  inputTokens: number;
+  /** USD, of the input, at most */
+  inputCost: number;
+  /** USD per token */
+  outputPrice: number;
+  /** Output tokens that are wanted. */
+  maxTokens: number;
 }

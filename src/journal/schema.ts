@@ -29,6 +29,12 @@ export interface JournalSchema {
     run: string | null;
     /** Provider profile of the newest request; null before the first */
     profile: string | null;
+    /** Root of the task tree; the task itself unless another one has started it. */
+    root: string;
+    /** In the row of a root: what its tree has used, closed turns and settled attempts. */
+    tree_turns: number;
+    tree_tokens: number;
+    tree_cost: number;
     /** `seq` of the task's last log event */
     seq: number;
   };

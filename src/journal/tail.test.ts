@@ -3,7 +3,17 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { compiled, granted, say, taskOf, tempHome, testJournal, textOf, usageOf } from '../../test/support/journal.js';
+import {
+  compiled,
+  granted,
+  RESERVE,
+  say,
+  taskOf,
+  tempHome,
+  testJournal,
+  textOf,
+  usageOf,
+} from '../../test/support/journal.js';
 import type { Partial } from '../domain/events.js';
 import { callKey } from '../domain/ids.js';
 import type { Journal } from './journal.js';
@@ -164,14 +174,10 @@ class Writer {
   }
 
   async #claim(): Promise<void> {
-    const claim = await this.journal.claimTurn({ task: this.task, turn: this.#key() }, null, {
-      model: 'm',
-      tokens: 1,
-      cost: 1,
-    });
+    const claim = await this.journal.claimTurn({ task: this.task, turn: this.#key() }, null, RESERVE);
     this.#restart();
-    if (claim.claim === 'closed') this.#next();
-    else this.#attempt = claim.attempt;
+    if (claim.claim === 'granted') this.#attempt = claim.attempt;
+    else this.#next();
   }
 
   async #sendPiece(attempt: number, block: number, size: number): Promise<void> {

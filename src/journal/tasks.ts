@@ -22,6 +22,7 @@ export function taskStore(ctx: Context) {
         input: row.input,
         server: row.server ?? LOCAL_SERVER,
         profile: row.profile ?? null,
+        root: row.root ?? row.task,
       };
       await ctx.db.write(async (tx) => {
         const stored = await findTask(tx, row.task);
@@ -30,11 +31,12 @@ export function taskStore(ctx: Context) {
           if (!same) throw conflict(`task ${row.task}`);
           return;
         }
-        await checkFree(tx, fixed.workspace);
+        await checkFree(tx, fixed.workspace, fixed.root);
         const start = { status: 'starting' as const, since: now, turns: 0, cost: 0, carried: null, run: null, seq: 0 };
+        const sums = { tree_turns: 0, tree_tokens: 0, tree_cost: 0 };
         await tx
           .insertInto('task')
-          .values({ id: row.task, created: now, ...fixed, ...start })
+          .values({ id: row.task, created: now, ...fixed, ...start, ...sums })
           .execute();
       });
       wrote(ctx.db.path);
@@ -110,12 +112,13 @@ function profileIn(input: string): string | undefined {
   return (JSON.parse(input) as Partial<TaskInput>).settings?.profile;
 }
 
-/** One open task a folder. @param workspace as it is stored @throws WorkspaceInUse */
-export async function checkFree(tx: Tx, workspace: string): Promise<void> {
+/** One open task tree a folder. @param workspace as it is stored @throws WorkspaceInUse */
+export async function checkFree(tx: Tx, workspace: string, root: string): Promise<void> {
   const other = await tx
     .selectFrom('task')
     .select('id')
     .where('workspace', '=', workspace)
+    .where('root', '!=', root)
     .where('status', 'in', [...OPEN_STATUSES])
     .executeTakeFirst();
   if (other) throw new WorkspaceInUse(other.id, JSON.parse(workspace));
@@ -149,6 +152,7 @@ function taskRow(row: Selectable<JournalSchema['task']>): TaskRow {
     cost: row.cost,
     input: row.input,
     carried: row.carried,
+    seq: row.seq,
     run: row.run ?? null,
     profile: row.profile ?? profileIn(row.input) ?? null,
   };

@@ -1,47 +1,49 @@
 import type { AnswerBlock } from '../domain/blocks.js';
-import type { TaskEvent } from '../domain/events.js';
 import type { TurnKey } from '../domain/ids.js';
 import { callKey } from '../domain/ids.js';
-import type { StopReason } from '../domain/turn.js';
+import { arriving, close, retract, settleTurns, unfinished } from './attempt-ends.js';
 import { storeResult } from './calls.js';
 import type { Context, Tx } from './context.js';
 import { storeMessages } from './conversations.js';
 import { conflict } from './errors.js';
 import { type Journal, Superseded } from './journal.js';
+import { grant, reserve, rootOf } from './ledger.js';
 import { appendEvents } from './log.js';
-import { drop, dropBlocks, streamed } from './partials.js';
-import type { NewBlock, TurnClaim, UsageRow } from './rows.js';
+import { drop, dropBlocks } from './partials.js';
+import type { NewBlock, TurnClaim } from './rows.js';
 import { checkRun } from './tasks.js';
-import { contentHash, findTurn, outputOf, type StoredTurn, wholeTurn, writableTurn } from './turn-rows.js';
-import { estimated, reserve, settle } from './usage.js';
+import { contentHash, findTurn, type StoredTurn, wholeTurn, writableTurn } from './turn-rows.js';
 import { wrote } from './wake.js';
 
 export function turnStore(ctx: Context) {
   return {
-    async claimTurn({ task, turn, run }, head, reservation, { dispatch = 0, opening, events } = {}) {
-      const arrived = await streamed(ctx, turn);
+    async claimTurn({ task, turn, run, root }, head, request, { dispatch = 0, opening, events, caps = {} } = {}) {
+      const arrived = await arriving(ctx, task);
+      let over = 0;
       const claim = await ctx.db.write(async (tx): Promise<TurnClaim> => {
         await checkRun(tx, task, run);
         const row = await findTurn(tx, turn);
         if (row && row.task !== task) throw conflict(`turn ${turn}`);
         if (row && row.state !== 'closed' && dispatch < row.dispatch) throw new Superseded(`turn ${turn}`);
+        if (row) over = row.attempt;
         if (row && row.state !== 'open') {
-          if (row.state === 'committed') await closeLeftBehind(tx, row, await outputOf(tx, turn, row.attempt, arrived));
+          if (row.state === 'committed') await settleTurns(tx, [row], arrived, 'void');
           return { claim: 'closed', turn: await wholeTurn(tx, (await findTurn(tx, turn)) ?? row) };
         }
-        if (row && row.retracted < row.attempt) {
-          const chars = await outputOf(tx, turn, row.attempt, arrived);
-          await retract(tx, row, 'its worker was lost', await estimated(tx, turn, row.attempt, chars));
-        }
-        const attempt = (row?.attempt ?? 0) + 1;
+        // of earlier turns, too: a request is made when those before it are over
+        const left = (await unfinished(tx, task)).filter((one) => one.turn === turn || one.dispatch < dispatch);
+        await settleTurns(tx, left, arrived, 'void');
+        const payer = await rootOf(tx, task, root);
+        const granted = await grant(tx, payer, request, caps);
+        if ('spent' in granted) return { claim: 'spent', ...granted };
+        const attempt = over + 1;
         if (!row && opening) await storeMessages(tx, task, opening.parent, opening.messages);
         await storeClaim(tx, { task, turn, head, attempt, dispatch });
-        await reserve(tx, task, turn, attempt, reservation);
+        await reserve(tx, payer, { turn, attempt }, { ...request, ...granted });
         if (events) await appendEvents(tx, task, events(attempt));
-        return { claim: 'granted', attempt, head: row ? row.head : head };
+        return { claim: 'granted', attempt, head: row ? row.head : head, ...granted };
       });
       wrote(ctx.db.path);
-      const over = claim.claim === 'granted' ? claim.attempt - 1 : claim.turn.attempt;
       // before a first attempt nothing was streamed
       if (over > 0) await dropBlocks(ctx, turn, over);
       return claim;
@@ -64,11 +66,13 @@ export function turnStore(ctx: Context) {
       await drop(ctx, task, { stream: callKey(turn, block.index), attempt });
     },
 
-    async commitTurn(turn, attempt) {
+    async commitTurn(turn, attempt, events = []) {
       await ctx.db.write(async (tx) => {
-        await writableTurn(tx, turn, attempt);
+        const { task } = await writableTurn(tx, turn, attempt);
         await tx.updateTable('turn').set({ state: 'committed' }).where('turn', '=', turn).execute();
+        if (events.length > 0) await appendEvents(tx, task, events);
       });
+      if (events.length > 0) wrote(ctx.db.path);
     },
 
     async closeTurn(turn, attempt, end) {
@@ -133,7 +137,8 @@ async function storeBlock(tx: Tx, { turn, attempt, task }: StoredTurn, block: Ne
     return;
   }
   await tx.insertInto('block').values({ turn, attempt, position: block.index, json, call }).execute();
-  if (block.say) await appendEvents(tx, task, [{ event: block.say }]);
+  const events = [...(block.say ? [{ event: block.say }] : []), ...(block.events ?? [])];
+  if (events.length > 0) await appendEvents(tx, task, events);
 }
 
 /** Blocks that come with the end: a call at its own number when that is free, others after all there are. */
@@ -155,44 +160,4 @@ async function addExtra(tx: Tx, row: StoredTurn, extra: readonly AnswerBlock[]):
       .values({ turn, attempt, position, json: JSON.stringify(content), call: null })
       .execute();
   }
-}
-
-/** A committed turn whose attempt is gone: what it has stored is the answer. */
-export async function closeLeftBehind(tx: Tx, row: StoredTurn, chars: number): Promise<void> {
-  await close(tx, row, 'interrupted', await estimated(tx, row.turn, row.attempt, chars), null);
-}
-
-async function close(tx: Tx, row: StoredTurn, stop: StopReason, used: UsageRow, closing: string | null): Promise<void> {
-  const { turn, attempt, task } = row;
-  const { usage, cost } = used;
-  await settle(tx, task, used);
-  await tx
-    .updateTable('turn')
-    .set({ state: 'closed', stop, usage: JSON.stringify(usage), cost, closing })
-    .where('turn', '=', turn)
-    .execute();
-  await tx
-    .updateTable('task')
-    .set((e) => ({ turns: e('turns', '+', 1) }))
-    .where('id', '=', task)
-    .execute();
-  const event: TaskEvent = {
-    type: 'say',
-    say: 'api_req_finished',
-    turn,
-    attempt,
-    stop,
-    usage,
-    cost,
-    ...(used.estimated ? { estimated: true } : {}),
-  };
-  await appendEvents(tx, task, [{ event }]);
-}
-
-export async function retract(tx: Tx, row: StoredTurn, reason: string, used: UsageRow): Promise<void> {
-  const { turn, attempt, task } = row;
-  await settle(tx, task, used);
-  await tx.deleteFrom('block').where('turn', '=', turn).where('attempt', '=', attempt).execute();
-  await tx.updateTable('turn').set({ retracted: attempt }).where('turn', '=', turn).execute();
-  await appendEvents(tx, task, [{ event: { type: 'retract', turn, attempt, reason } }]);
 }

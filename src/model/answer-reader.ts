@@ -10,13 +10,19 @@ export interface RawEvent {
 /** What reading one event brought to light. */
 export type ReaderOutput =
   | { kind: 'delta'; block: number; of: 'text' | 'reasoning'; offset: number; text: string }
-  /** A block has begun, so every earlier one is over. */
-  | { kind: 'begin'; block: number }
+  /** A block has begun, so every earlier one is over; `of` is its type. */
+  | { kind: 'begin'; block: number; of: string }
   | { kind: 'block'; block: number; content: AnswerBlock }
   /** The stop reason is known; blocks still held back are now known to be whole, or cut. */
   | { kind: 'stop'; reason: string }
   | { kind: 'end' }
   | { kind: 'error'; error: { type: string; message: string } };
+
+/** What reads the events of one answer. */
+export type AnswerSource = Pick<
+  AnswerReader,
+  'usage' | 'usageComplete' | 'requestId' | 'received' | 'unfinishedText' | 'unfinishedCalls'
+> & { read(event: RawEvent): readonly ReaderOutput[] };
 
 /** More tokens than any request has: a larger count is a mistake of the server. */
 const MAX_TOKENS = 1e9;
@@ -119,7 +125,7 @@ export class AnswerReader {
     const part = partialOf(block);
     const number = this.begun++;
     this.numbers.set(index, number);
-    const out: ReaderOutput[] = [{ kind: 'begin', block: number }];
+    const out: ReaderOutput[] = [{ kind: 'begin', block: number, of: str(block.type) }];
     if (!part) return out;
     this.open.set(number, part);
     const first = part.type === 'text' ? part.text : part.type === 'thinking' ? part.thinking : '';

@@ -31,7 +31,8 @@ test('what is meant for Longhaul alone goes before what every program reads; `de
   for (const name of ['work', 'other', 'default']) await writeProfile(home, name, { apiKey: name });
   const variable = { ...shell, LONGHAUL_PROFILE: 'work' };
   expect(chooseProfile(home, variable, 'other')).toEqual({ from: 'flag', name: 'other' });
-  expect(chooseProfile(home, variable)).toEqual({ from: 'variable', name: 'work' });
+  expect(chooseProfile(home, variable, undefined, 'other')).toEqual({ from: 'variable', name: 'work' });
+  expect(chooseProfile(home, shell, undefined, 'other')).toEqual({ from: 'settings', name: 'other' });
   expect(chooseProfile(home, { ...shell, LONGHAUL_PROFILE: ' ' })).toEqual({ from: 'shell' });
   expect(chooseProfile(home, shell)).toEqual({ from: 'shell' });
   expect(chooseProfile(home, {})).toEqual({ from: 'default', name: 'default' });
@@ -44,6 +45,7 @@ test('a name without a profile is an error that says where it comes from', async
     expect.objectContaining({ slug: 'profile-unknown', message: expect.stringContaining(message) }) as unknown as Error;
   for (const name of ['absent', '../absent', '']) expect(() => chooseProfile(home, {}, name)).toThrow(unknown(name));
   expect(() => chooseProfile(home, { LONGHAUL_PROFILE: 'absent' })).toThrow(unknown('LONGHAUL_PROFILE'));
+  expect(() => chooseProfile(home, {}, undefined, 'absent')).toThrow(unknown('settings.json names it'));
 });
 
 test('settings of shells that no task has used for 30 days are removed, named profiles are not', async () => {

@@ -49,7 +49,7 @@ export function profileFile(home: string, name: string): string {
 }
 
 /** Where a command takes its provider settings from. */
-export type ProfileChoice = { from: 'flag' | 'variable' | 'default'; name: string } | { from: 'shell' };
+export type ProfileChoice = { from: 'flag' | 'variable' | 'settings' | 'default'; name: string } | { from: 'shell' };
 
 /** How programs are told of a choice. */
 export function nameOf(choice: ProfileChoice): string {
@@ -58,15 +58,22 @@ export function nameOf(choice: ProfileChoice): string {
 
 /**
  * What names a profile for Longhaul alone goes before what is meant for every program: `--profile`, then
- * `LONGHAUL_PROFILE`, then the shell's `ANTHROPIC_*`, then the profile `default`.
+ * `LONGHAUL_PROFILE`, then the home's `settings.json`, then the shell's `ANTHROPIC_*`, then the profile `default`.
  *
  * @param named the value of `--profile`
+ * @param settings what the home's `settings.json` says
  * @throws LonghaulError `profile-unknown` when a name that was given has no profile
  */
-export function chooseProfile(home: string, env: NodeJS.ProcessEnv, named?: string): ProfileChoice | undefined {
+export function chooseProfile(
+  home: string,
+  env: NodeJS.ProcessEnv,
+  named?: string,
+  settings?: string,
+): ProfileChoice | undefined {
   const variable = env[PROFILE_VARIABLE]?.trim();
   if (named !== undefined) return known(home, { from: 'flag', name: named });
   if (variable) return known(home, { from: 'variable', name: variable });
+  if (settings !== undefined) return known(home, { from: 'settings', name: settings });
   if (isUsable(profileFromEnv(env))) return { from: 'shell' };
   return hasProfile(home, DEFAULT_PROFILE) ? { from: 'default', name: DEFAULT_PROFILE } : undefined;
 }
@@ -82,7 +89,8 @@ export async function chosenName(home: string, env: NodeJS.ProcessEnv, choice: P
 function known(home: string, choice: Extract<ProfileChoice, { name: string }>): ProfileChoice {
   const { from, name } = choice;
   if (/^[a-zA-Z0-9._-]{1,100}$/.test(name) && hasProfile(home, name)) return choice;
-  throw unknownProfile(name, from === 'variable' ? ` ${PROFILE_VARIABLE} names it.` : '');
+  const by = { variable: PROFILE_VARIABLE, settings: 'settings.json', flag: undefined, default: undefined }[from];
+  throw unknownProfile(name, by === undefined ? '' : ` ${by} names it.`);
 }
 
 export function unknownProfile(name: string, why = ''): LonghaulError {

@@ -1,3 +1,4 @@
+import type { ToolProtocol } from '../domain/task.js';
 import type { Usage } from '../domain/usage.js';
 
 /** USD per million tokens. */
@@ -19,6 +20,8 @@ export interface ModelInfo {
   /** Price of a request whose whole input is over 200,000 tokens. */
   longPrice?: Price;
   betas: string[];
+  /** How it calls tools, where the settings leave that open. */
+  toolProtocol: ToolProtocol;
 }
 
 export const DEFAULT_MODEL = 'claude-sonnet-5';
@@ -75,22 +78,35 @@ export const MODEL_IDS: readonly string[] = Object.keys(TABLE).flatMap((id) =>
 
 /**
  * What is known of a model id. The suffix `:1m` asks for the window of a million tokens. An id that is not in the table
- * is sent as it is, and priced as the default model, since the provider may know newer models than this table.
+ * is sent as it is, and priced as the default model, since the provider may know newer models than this table. All Claude
+ * models call tools natively, so other ids are taken to do so as well; the setting `toolProtocol` says when one does not.
  */
 export function modelInfo(id: string): ModelInfo {
   const wants1m = id.endsWith(':1m');
   const api = wants1m ? id.slice(0, -3) : id;
   const [maxOutput, base] = TABLE[api] ?? TABLE[DEFAULT_MODEL]!;
-  const info: ModelInfo = { api, window: 200_000, maxOutput, price: base, betas: [] };
+  const info: ModelInfo = { api, window: 200_000, maxOutput, price: base, betas: [], toolProtocol: 'native' };
   const tiers = LONG_PRICES.find(([name]) => name.test(api));
   if (!wants1m || !WITH_1M.test(api) || !tiers) return info;
   return { ...info, window: 1_000_000, price: tiers[1], longPrice: tiers[2], betas: [BETA_1M] };
 }
 
+/**
+ * What a request costs at most, before it is made: its input in USD, as if all of it were new to the provider's cache
+ * and written to it, and USD for a token of output.
+ */
+export function costAhead(model: ModelInfo, inputTokens: number): { inputCost: number; outputPrice: number } {
+  const p = priceOf(model, inputTokens);
+  return { inputCost: (inputTokens * Math.max(p.in, p.cacheWrite)) / 1_000_000, outputPrice: p.out / 1_000_000 };
+}
+
+function priceOf(model: ModelInfo, input: number): Price {
+  return model.longPrice && input > LONG_CONTEXT ? model.longPrice : model.price;
+}
+
 /** Cost in USD of one request. */
 export function costOf(model: ModelInfo, usage: Usage): number {
-  const input = usage.inputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
-  const p = model.longPrice && input > LONG_CONTEXT ? model.longPrice : model.price;
+  const p = priceOf(model, usage.inputTokens + usage.cacheWriteTokens + usage.cacheReadTokens);
   const sum =
     usage.inputTokens * p.in +
     usage.outputTokens * p.out +

@@ -1,6 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { CHARS_PER_TOKEN, fitWindow, sizeOf } from '../context/window.js';
+import { fitWindow } from '../context/window.js';
 import type { Conversation, MessageBlock } from '../domain/blocks.js';
+import { CHARS_PER_TOKEN, sizeOf } from '../domain/size.js';
+import { fitImages } from './images.js';
 import type { ModelInfo } from './prices.js';
 
 /** A tool as the Messages API wants it. */
@@ -11,6 +13,7 @@ export interface OfferedTool {
 }
 
 export interface ModelRequest {
+  /** Images in it are references until `withImages`. */
   body: Anthropic.MessageCreateParamsNonStreaming;
   betas: string[];
   /** Rough size of the input in tokens, for the reservation. */
@@ -34,7 +37,7 @@ export function prepareRequest(
 ): ModelRequest {
   const maxTokens = outputTokens(model);
   const fixed = Math.ceil(JSON.stringify([system, tools]).length / CHARS_PER_TOKEN);
-  const shown = fitWindow(conversation, model.window - maxTokens - fixed);
+  const shown = fitImages(fitWindow(conversation, model.window - maxTokens - fixed));
   const users = shown.flatMap((message, at) => (message.role === 'user' ? [at] : []));
   const marked = new Set(users.slice(-2));
   const messages = shown.map((message, at) => ({
@@ -46,7 +49,7 @@ export function prepareRequest(
     model: model.api,
     max_tokens: maxTokens,
     system: [{ type: 'text', text: system, ...MARK }],
-    tools: offered,
+    ...(offered.length > 0 && { tools: offered }),
     messages,
   } as Anthropic.MessageCreateParamsNonStreaming;
   const chars = shown.reduce((sum, message) => sum + sizeOf(message), 0);

@@ -17,6 +17,7 @@ export function homePaths(home: string) {
     bin: join(home, 'bin'),
     commands: join(home, 'commands'),
     profiles: join(home, 'profiles'),
+    settings: join(home, 'settings.json'),
     logs: join(home, 'logs'),
     temporalDb: join(home, 'temporal.db'),
     service: join(home, 'service.json'),

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { cut, oneLine } from '../domain/text.js';
+import { oneLine } from '../domain/text.js';
+import { choices } from './choices.js';
 import { optionalList, words } from './parameters.js';
 import { type Tool, ToolError } from './tool.js';
-
-/** Options that travel with the question; more, or longer ones, would not fit into workflow state. */
-const MAX_OPTIONS = 6;
-const MAX_OPTION_CHARS = 200;
 
 const schema = z.object({
   question: words('The question, with what the person needs to know to answer it.'),
@@ -23,14 +20,13 @@ export const askFollowupQuestion: Tool<typeof schema> = {
   effect: 'control',
 
   async prepare(args, ctx) {
-    const options = (args.options ?? []).map((option) => option.trim()).filter((option) => option !== '');
     return {
       approval: { need: 'none' },
       summary: oneLine(`ask_followup_question ${args.question}`, 120),
       control: {
         do: 'ask',
         question: await ctx.journal.putText(args.question),
-        options: [...new Set(options)].slice(0, MAX_OPTIONS).map((option) => cut(option, MAX_OPTION_CHARS)),
+        options: choices(args.options),
       },
     };
   },

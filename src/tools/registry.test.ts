@@ -19,6 +19,8 @@ test('what the model is offered is within the rules of the Messages API, and alw
     'search_files',
     'execute_command',
     'ask_followup_question',
+    'plan_mode_respond',
+    'act_mode_respond',
     'attempt_completion',
   ]);
   for (const { name, description, input_schema: schema } of offered) {
@@ -65,6 +67,10 @@ test('arguments come as strings or as native types', () => {
       ok: { question: 'q', options: ['a', '2'] },
     });
   }
+  const plan = { response: 'So?', options: '["a"]', needs_more_exploration: 'True' };
+  expect(ok('plan_mode_respond', plan)).toEqual({
+    ok: { response: 'So?', options: ['a'], needs_more_exploration: true },
+  });
   expect(ok('attempt_completion', { response: 'done' })).toEqual({ ok: { result: 'done' } });
   expect(ok('attempt_completion', { response: 'old', result: 'done' })).toEqual({ ok: { result: 'done' } });
 });
@@ -91,6 +97,8 @@ test('effect classes', () => {
     search_files: 'pure',
     execute_command: 'attachable',
     ask_followup_question: 'control',
+    plan_mode_respond: 'control',
+    act_mode_respond: 'control',
     attempt_completion: 'control',
   });
 });
@@ -102,10 +110,22 @@ test('control tools tell the workflow what to do', async () => {
   expect(asked).toMatchObject({ approval: { need: 'none' }, control: { do: 'ask', question: { text: 'Which?' } } });
   expect(asked.control).toHaveProperty('options.length', 6);
   expect(JSON.stringify(asked).length).toBeLessThan(2000);
+  const plan = { response: 'First, then.', options: ['a'], needs_more_exploration: true };
+  const shown = await bench.prepare(tool('plan_mode_respond'), plan);
+  expect(shown.control).toEqual({
+    do: 'plan_respond',
+    response: { text: 'First, then.' },
+    options: ['a'],
+    explore: true,
+  });
+  const asks = await bench.prepare(tool('plan_mode_respond'), { response: 'So?' });
+  expect(asks.control).toMatchObject({ options: [], explore: false });
+  const told = await bench.prepare(tool('act_mode_respond'), { response: 'Next: tests.' });
+  expect(told.control).toEqual({ do: 'act_respond', response: { text: 'Next: tests.' } });
   const done = await bench.prepare(tool('attempt_completion'), { result: 'Done. '.repeat(1000) });
   expect(done).toMatchObject({ approval: { need: 'none' }, control: { do: 'complete', result: { bytes: 6000 } } });
   expect(done.control).not.toHaveProperty('command');
   expect(done.summary.length).toBeLessThanOrEqual(120);
-  const shown = await bench.prepare(tool('attempt_completion'), { result: 'Done.', command: 'npm start' });
-  expect(shown).toMatchObject({ approval: { need: 'command' }, preview: 'npm start', control: { command: true } });
+  const ran = await bench.prepare(tool('attempt_completion'), { result: 'Done.', command: 'npm start' });
+  expect(ran).toMatchObject({ approval: { need: 'command' }, preview: 'npm start', control: { command: true } });
 });

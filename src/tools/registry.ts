@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { OfferedTool } from '../model/request.js';
+import { actModeRespond } from './act-mode-respond.js';
 import { askFollowupQuestion } from './ask-followup-question.js';
 import { attemptCompletion } from './attempt-completion.js';
 import { executeCommand } from './execute-command.js';
 import { listFiles } from './list-files.js';
+import { planModeRespond } from './plan-mode-respond.js';
 import { readFile } from './read-file.js';
 import { replaceInFile } from './replace-in-file.js';
 import { searchFiles } from './search-files.js';
@@ -19,6 +21,8 @@ export const tools: readonly Tool[] = [
   searchFiles,
   executeCommand,
   askFollowupQuestion,
+  planModeRespond,
+  actModeRespond,
   attemptCompletion,
 ];
 
@@ -34,7 +38,10 @@ const taskProgress = z
   .optional()
   .describe('The todo list of the task, as a Markdown check list, when it has changed.');
 
-/** The tools a request offers; for the same argument always the same bytes, so that the provider's cache holds. */
+/**
+ * The tools a request offers; for the same argument always the same bytes, so that the provider's cache holds. The mode
+ * is none of it: a switch must not cost the cache.
+ */
 export function offeredTools({ yolo }: { yolo: boolean }): OfferedTool[] {
   return tools
     .filter((tool) => !(yolo && NOT_UNDER_YOLO.has(tool.name)))

@@ -1,4 +1,4 @@
-import type { BudgetCaps, BudgetSpent, TaskLimits } from '../domain/budget.js';
+import { type BudgetCaps, type BudgetSpent, NOTHING_USED, type TaskLimits } from '../domain/budget.js';
 import type { BudgetLimit, Outcome } from '../domain/outcomes.js';
 import { say } from './ask.js';
 import { askAboutBudget } from './asks/budget-limit.js';
@@ -19,8 +19,8 @@ export function setLimits({ carried }: Task, limits: TaskLimits): void {
   delete carried.softAsked;
   delete carried.deadlineAt;
   if (limits.maxTimeMs !== undefined) {
-    const stopped = carried.pausedAt === undefined ? 0 : Date.now() - carried.pausedAt;
-    carried.deadlineAt = carried.startedAt + limits.maxTimeMs + carried.pausedMs + stopped;
+    // the end of a pause adds that pause
+    carried.deadlineAt = carried.startedAt + limits.maxTimeMs + carried.pausedMs;
   }
 }
 
@@ -41,25 +41,31 @@ export async function budgetGate(task: Task): Promise<Outcome | undefined> {
   return { outcome: 'budget', limit: soft.limit, message: `${soft.message} A person has ended it there.` };
 }
 
-/** The limit of which the most is used, once that is as much as the soft limit says. */
+/** The limit of which the most is used, once that is as much as the soft limit says, and less than all of it. */
 function softLimit({ carried, carried: { limits, used } }: Task): { limit: BudgetLimit; message: string } | undefined {
   const { softPercent } = limits;
   if (softPercent === undefined) return undefined;
+  const { limitsBase: base = NOTHING_USED } = carried;
   const elapsed = Date.now() - carried.startedAt - carried.pausedMs;
-  const parts: [BudgetLimit, number, number | undefined][] = [
-    ['turns', carried.turns, limits.maxTurns],
-    ['tokens', used.tokens, limits.maxTokens],
-    ['cost', used.cost, limits.maxCost],
-    ['time', elapsed, limits.maxTimeMs],
+  const parts: [BudgetLimit, number, number | undefined, number][] = [
+    ['turns', Math.max(carried.turns, used.turns), limits.maxTurns, base.turns],
+    ['tokens', used.tokens, limits.maxTokens, base.tokens],
+    ['cost', used.cost, limits.maxCost, base.cost],
+    ['time', elapsed, limits.maxTimeMs, 0],
   ];
   const most = parts
-    .map(([limit, value, cap]) => ({ limit, percent: cap === undefined ? 0 : (100 * value) / cap }))
+    .map(([limit, value, cap, from]) => ({ limit, percent: percentOf(value - from, cap && cap - from) }))
     .reduce((a, b) => (b.percent > a.percent ? b : a));
-  if (most.percent < softPercent) return undefined;
+  if (most.percent < softPercent || most.percent >= 100) return undefined;
   return {
     limit: most.limit,
     message: `The task has used ${Math.floor(most.percent)} % of its limit (${most.limit}).`,
   };
+}
+
+function percentOf(value: number, cap: number | undefined): number {
+  if (cap === undefined) return 0;
+  return value >= cap ? 100 : (100 * value) / cap;
 }
 
 /** The ledger refused the next request. */

@@ -1,5 +1,7 @@
 import type { AnswerCall, PreparedCall, ToolRun } from '../domain/calls.js';
+import type { TurnKey } from '../domain/ids.js';
 import { judgeLoop, rememberCall } from '../domain/loops.js';
+import { editsNothing, type Mode } from '../domain/modes.js';
 import type { Outcome } from '../domain/outcomes.js';
 import { isApproved } from '../domain/policy.js';
 import type { TurnInProgress } from '../domain/task.js';
@@ -34,9 +36,18 @@ export class CallRunner {
     readonly progress: TurnInProgress,
   ) {}
 
+  /** The turn's request goes out under this key. */
+  begin(turn: TurnKey, mode: Mode): void {
+    Object.assign(this.progress, { turn, mode, nextBlock: 0 });
+  }
+
   /** A person refused a call, or the task is complete: what follows is skipped. */
   get stopped(): boolean {
     return this.progress.rejected || this.outcome !== undefined;
+  }
+
+  private get noEdits(): boolean {
+    return editsNothing(this.progress.mode, this.task.settings);
   }
 
   async accept(call: AnswerCall): Promise<void> {
@@ -46,8 +57,9 @@ export class CallRunner {
     if ('ran' in call) {
       this.count(call.ran);
     } else if (call.problem !== undefined) {
-      this.task.carried.mistakes++;
-      if (call.problem === 'truncated') this.truncated = true;
+      const byBudget = call.problem === 'truncated' && this.progress.clamped;
+      if (!byBudget) this.task.carried.mistakes++;
+      if (call.problem === 'truncated' && !byBudget) this.truncated = true;
     } else if (!this.stopped) {
       const free = call.effect === 'pure' && isApproved(call.approval, this.task.settings.policy);
       if (!free || this.running.size >= PARALLEL) await this.settle();
@@ -103,6 +115,10 @@ export class CallRunner {
       if (end.verdict) this.progress.verdicts.push(end.verdict);
       return;
     }
+    if (call.approval.need === 'edit' && this.noEdits) {
+      // nobody is asked about what is not going to be done: its result says so
+      return this.execute(call, undefined);
+    }
     const fresh = await this.refreshed(call);
     const approved = await this.approve(fresh);
     if (!approved) return;
@@ -123,6 +139,7 @@ export class CallRunner {
     if (isApproved(call.approval, this.task.settings.policy)) return { by: 'policy' };
     const { approved, verdict } = await askForApproval(this.task, call);
     throwIfCancelled();
+    if (approved) await whilePaused(this.task);
     if (verdict) this.progress.verdicts.push(verdict);
     if (approved) return { by: 'person' };
     this.progress.rejected = true;
@@ -140,6 +157,7 @@ export class CallRunner {
         call: call.call,
         tool: call.tool,
         policy: task.settings.policy,
+        ...(this.noEdits ? { noEdits: true } : {}),
         ...(approved?.by === 'person' ? { approved: approvalOf(call) } : {}),
       },
     ]);

@@ -30,9 +30,9 @@ export const modeUpdate = defineUpdate<ModeReply, [unknown]>('mode');
 /** `{"maxTurns":40,"maxCost":5,"maxTokens":null,…}`: limits to change; null takes one away. */
 export const limitsUpdate = defineUpdate<LimitsReply, [unknown]>('limits');
 
-/** No new request and no new call until `unpause`; what is running ends as it would. */
-export const pauseUpdate = defineUpdate<PauseReply, []>('pause');
-export const unpauseUpdate = defineUpdate<PauseReply, []>('unpause');
+/** No new request and no new call until `unpause`; what is running ends as it would. Without an argument. */
+export const pauseUpdate = defineUpdate<PauseReply, [unknown]>('pause');
+export const unpauseUpdate = defineUpdate<PauseReply, [unknown]>('unpause');
 
 /** `{"message":"ID or number","text":"optional"}`: takes the conversation back to that message. */
 export const rewindUpdate = defineUpdate<RewindReply, [unknown]>('rewind');

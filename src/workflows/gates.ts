@@ -1,4 +1,6 @@
 import type { Outcome } from '../domain/outcomes.js';
+import { forgiveMistakes } from '../domain/start-state.js';
+import type { Notice } from '../domain/turn.js';
 import { stowMessages } from './answers.js';
 import { askForGuidance } from './asks/mistake-limit.js';
 import { budgetGate } from './budget.js';
@@ -16,7 +18,7 @@ export async function passGates(task: Task): Promise<Outcome | undefined> {
   if (spent) return spent;
   // the asks of the other gates may have been open for days
   await whilePaused(task);
-  await takeMessages(task);
+  await takeForRequest(task);
   return undefined;
 }
 
@@ -25,7 +27,7 @@ async function mistakeGate(task: Task): Promise<Outcome | undefined> {
   if (trouble === undefined) return undefined;
   const failed = { outcome: 'failed', class: 'mistake_limit', message: trouble } as const;
   if (task.settings.policy.yolo || !(await askForGuidance(task, trouble))) return failed;
-  task.forgiveMistakes();
+  forgiveMistakes(task.carried);
   return undefined;
 }
 
@@ -39,9 +41,24 @@ function troubleOf({ carried, settings }: Task): string | undefined {
   return `The model made ${mistakes} mistakes in a row (calls that could not be carried out, answers without a call).`;
 }
 
-/** Messages go into the next request, and leave the queue only when its answer is there. */
-async function takeMessages(task: Task): Promise<void> {
-  if (task.carried.inProgress) return;
+/** Messages and notices go into the next request, and are gone only when its answer is there. */
+async function takeForRequest(task: Task): Promise<void> {
+  const { carried } = task;
+  if (carried.inProgress) return;
   await stowMessages(task);
-  task.takenMessages.push(...task.carried.messages.splice(0));
+  task.takenMessages.push(...carried.messages.splice(0));
+  task.takenNotices.push(...carried.notices.splice(0));
+  task.takenNotices.push(...todoNotice(task));
+  carried.requestsSinceTodo++;
+}
+
+/**
+ * The model is reminded of its todo list when so many requests have gone by without it, and when the work of a plan
+ * begins. In plan mode it need not have one.
+ */
+function todoNotice({ settings: { focusChain }, carried, takenNotices }: Task): Notice[] {
+  const { requestsSinceTodo: requests, todo, mode } = carried;
+  if (!focusChain.enabled || (mode === 'plan' && !todo)) return [];
+  const isDue = requests > 0 && requests % focusChain.remindEvery === 0;
+  return isDue || takenNotices.includes('act_mode') ? [{ notice: 'todo', requests, ...(todo && { todo }) }] : [];
 }

@@ -3,6 +3,7 @@ import type { TaskResult } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
 import { hasLongMessage, stowMessages } from './answers.js';
 import { throwIfCancelled } from './cancel.js';
+import { applyRewind } from './rewind.js';
 import type { Task } from './state.js';
 
 /** Replay after a restart stays near 1.5 s up to here, as measured. */
@@ -20,8 +21,12 @@ export function handOverDue(): boolean {
  */
 export async function handOver(task: Task): Promise<never> {
   await stowMessages(task);
-  await condition(allHandlersFinished);
-  while (hasLongMessage(task)) await stowMessages(task);
+  for (;;) {
+    await condition(() => allHandlersFinished() || task.rewind !== undefined);
+    if (task.rewind !== undefined) await applyRewind(task, task.rewind);
+    else if (hasLongMessage(task)) await stowMessages(task);
+    else if (allHandlersFinished()) break;
+  }
   throwIfCancelled();
   const input: TaskInput = { ...task.input, state: task.carried };
   return continueAsNew<(input: TaskInput) => Promise<TaskResult>>(input);

@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import type { CarriedState } from '../domain/task.js';
 import { say } from './ask.js';
 import { throwIfCancelled } from './cancel.js';
 import { showStatus } from './show.js';
@@ -14,4 +15,21 @@ export async function whilePaused(task: Task): Promise<void> {
     showStatus(task, 'running');
     await say(task, [{ type: 'status', status: 'running' }]);
   }
+}
+
+/** @returns whether that is new */
+export function pause(carried: CarriedState, now: number): boolean {
+  if (carried.pausedAt !== undefined) return false;
+  carried.pausedAt = now;
+  return true;
+}
+
+/** The limit on wall time did not run meanwhile. @returns whether that is new */
+export function unpause(carried: CarriedState, now: number): boolean {
+  if (carried.pausedAt === undefined) return false;
+  const paused = now - carried.pausedAt;
+  delete carried.pausedAt;
+  carried.pausedMs += paused;
+  if (carried.deadlineAt !== undefined) carried.deadlineAt += paused;
+  return true;
 }

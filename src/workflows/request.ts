@@ -3,7 +3,7 @@ import { failureText, type ProviderFailure, remedyFor } from '../domain/failures
 import type { TurnKey } from '../domain/ids.js';
 import { afterFailure, type LadderStep, MAX_RETRIES } from '../domain/ladder.js';
 import type { Outcome } from '../domain/outcomes.js';
-import type { Notice, StreamResult } from '../domain/turn.js';
+import type { StreamResult, TurnSettings } from '../domain/turn.js';
 import { MAX_QUESTION, say } from './ask.js';
 import { askHowToGoOn, type GoOn } from './asks/request-failed.js';
 import { capsOf, spentOutcome } from './budget.js';
@@ -20,6 +20,12 @@ export interface Answered {
   answer: Extract<StreamResult, { status: 'answered' }>;
 }
 
+/** A turn's key and its settings, which hold for all of it. */
+export interface BegunTurn {
+  turn: TurnKey;
+  settings: TurnSettings;
+}
+
 /** An answer; or how the task ends without one; or that the next try belongs to a new run. */
 export type RequestEnd = Answered | { outcome: Outcome } | { handOver: true };
 
@@ -28,14 +34,15 @@ export type RequestEnd = Answered | { outcome: Outcome } | { handOver: true };
  * timer, and long ones are asks that a person can cut short. An outage of weeks is many tries, so the run is handed over
  * between two of them.
  *
- * @param onTurn called with the turn's key and its inbox before each request is sent under a new key
+ * @param onTurn called before a request is sent under a new key
  */
-export async function requestAnswer(task: Task, onTurn: (turn: TurnKey) => void): Promise<RequestEnd> {
-  let turn = beginTurn(task, onTurn);
+export async function requestAnswer(task: Task, onTurn: (turn: BegunTurn) => void): Promise<RequestEnd> {
+  let begun = beginTurn(task, onTurn);
   for (let tries = task.carried.failedTries ?? 0; ; ) {
     if (tries > 0 && handOverDue()) return leaveForNewRun(task, tries);
     await whilePaused(task);
-    const result = await streamOnce(task, turn);
+    const { turn } = begun;
+    const result = await streamOnce(task, begun);
     task.carried.used = result.used;
     delete task.carried.failedTries;
     if (result.status === 'answered') return { turn, answer: result };
@@ -54,14 +61,14 @@ export async function requestAnswer(task: Task, onTurn: (turn: TurnKey) => void)
     if (goOn.how !== 'with_message') continue;
     // Words of a person belong to the next request, so it gets a key, and with it a conversation, of its own.
     task.takenMessages.push({ as: 'user_message', ...goOn.words });
-    turn = beginTurn(task, onTurn);
+    begun = beginTurn(task, onTurn);
   }
 }
 
 /** The next run makes the next try, under a key of its own: nothing of this one has become part of the conversation. */
-function leaveForNewRun({ carried, takenMessages }: Task, tries: number): RequestEnd {
-  carried.failedTries = tries;
-  carried.messages.unshift(...takenMessages.splice(0));
+function leaveForNewRun(task: Task, tries: number): RequestEnd {
+  task.carried.failedTries = tries;
+  task.putBackTaken();
   return { handOver: true };
 }
 
@@ -76,20 +83,19 @@ function askAfter(task: Task, failure: ProviderFailure, step: Exclude<LadderStep
   });
 }
 
-function beginTurn(task: Task, onTurn: (turn: TurnKey) => void): TurnKey {
-  const turn = uuid4();
-  task.inbox = new CallInbox(turn);
-  onTurn(turn);
-  return turn;
+function beginTurn(task: Task, onTurn: (turn: BegunTurn) => void): BegunTurn {
+  const begun = { turn: uuid4(), settings: task.turnSettings() };
+  task.inbox = new CallInbox(begun.turn);
+  onTurn(begun);
+  return begun;
 }
 
 /** One claim of the turn's request. */
-export async function streamOnce(task: Task, turn: TurnKey): Promise<StreamResult> {
+export async function streamOnce(task: Task, { turn, settings }: BegunTurn): Promise<StreamResult> {
   const { carried } = task;
   const number = carried.turns + 1;
   showStatus(task, 'running', `turn ${number}: asking the model`);
   const { streamModel } = task.host;
-  const settings = task.turnSettings();
   return streamModel.executeWithOptions({ summary: `turn ${number} · ${settings.model}` }, [
     {
       ...task.ref,
@@ -99,8 +105,9 @@ export async function streamOnce(task: Task, turn: TurnKey): Promise<StreamResul
       ...(carried.carryOver === undefined ? {} : { carryOver: carried.carryOver }),
       ...(carried.previous === undefined ? {} : { previous: carried.previous }),
       messages: task.takenMessages,
-      notices: [...carried.notices, ...todoNotice(task)],
-      settings,
+      notices: task.takenNotices,
+      // a person may have named another profile since
+      settings: { ...settings, profile: carried.profile },
       caps: capsOf(carried.limits),
     },
   ]);
@@ -114,13 +121,6 @@ async function retryLater(task: Task, turn: TurnKey, failure: ProviderFailure, t
     { type: 'say', say: 'error_retry', turn, class: kind, message, tries: tries + 1, maxTries: MAX_RETRIES, delayMs },
   ]);
   await sleep(delayMs);
-}
-
-/** The model is reminded of its todo list when so many requests have gone by without it. */
-function todoNotice({ settings: { focusChain }, carried }: Task): Notice[] {
-  const { requestsSinceTodo: requests, todo } = carried;
-  const isDue = focusChain.enabled && requests > 0 && requests % focusChain.remindEvery === 0;
-  return isDue ? [{ notice: 'todo', requests, ...(todo && { todo }) }] : [];
 }
 
 /** The text with a full stop, if it has no end. */

@@ -1,4 +1,5 @@
 import { CancellationScope } from '@temporalio/workflow';
+import { rewoundState } from '../domain/rewound-state.js';
 import { say } from './ask.js';
 import { showStatus } from './show.js';
 import type { Task } from './state.js';
@@ -12,8 +13,11 @@ export async function unlessRewound<T>(task: Task, step: () => Promise<T>): Prom
   const scope = new CancellationScope();
   task.interrupt = () => scope.cancel();
   try {
-    const result = await scope.run(step);
-    if (task.rewind === undefined) return result;
+    // it may have come when nothing was to be broken off
+    if (task.rewind === undefined) {
+      const result = await scope.run(step);
+      if (task.rewind === undefined) return result;
+    }
   } catch (err) {
     if (task.rewind === undefined || outer.consideredCancelled) throw err;
   } finally {
@@ -24,24 +28,17 @@ export async function unlessRewound<T>(task: Task, step: () => Promise<T>): Prom
 }
 
 /** What came after the message is no longer part of the conversation; its effects in the workspace stay. */
-async function applyRewind(task: Task, { to, text }: NonNullable<Task['rewind']>): Promise<void> {
+export async function applyRewind(task: Task, { to, text }: NonNullable<Task['rewind']>): Promise<void> {
   const { carried } = task;
   const asks = task.asks.map(({ ask }) => ask.id);
   for (const open of [...task.asks]) task.closeAsk(open);
   // messages whose request has no answer yet are not part of the conversation: they go with the next one
-  carried.messages.unshift(...task.takenMessages.splice(0));
-  if (text !== undefined) carried.messages.push({ as: 'user_message', text });
-  carried.head = to.head;
-  delete carried.carryOver;
-  if (to.carryOver) carried.carryOver = to.carryOver;
-  delete carried.previous;
-  delete carried.inProgress;
-  carried.notices = ['rewound', carried.mode === 'plan' ? 'plan_mode' : 'act_mode'];
-  task.forgiveMistakes();
+  task.putBackTaken();
+  rewoundState(carried, to, text);
   task.parkedUntil = undefined;
   await say(task, [
     ...asks.map((ask) => ({ type: 'ask_closed', ask, by: 'cancelled', answer: 'no' }) as const),
-    { type: 'rewound', head: to.head, kept: to.kept, dropped: to.dropped },
+    { type: 'rewound', ...to, ...(text && { said: text }) },
     { type: 'status', status: 'running' },
   ]);
   task.rewind = undefined;

@@ -1,11 +1,11 @@
 import type { Answer, Ask } from '../domain/asks.js';
 import type { TextRef } from '../domain/blocks.js';
-import { NOTHING_USED } from '../domain/budget.js';
 import { HASH_LENGTH, shortHash } from '../domain/hash.js';
 import type { TaskStatus } from '../domain/outcomes.js';
 import type { RewindPlace } from '../domain/rewind.js';
+import { startState } from '../domain/start-state.js';
 import { type CarriedState, DEFAULT_TASK_SETTINGS, type TaskInput, type TaskSettings } from '../domain/task.js';
-import type { TaskRef, TurnSettings, UserMessage } from '../domain/turn.js';
+import type { Notice, TaskRef, TurnSettings, UserMessage } from '../domain/turn.js';
 import { type Host, hostActivities } from './activities.js';
 import type { CallInbox } from './inbox.js';
 
@@ -36,6 +36,8 @@ export class Task {
   inbox: CallInbox | undefined;
   /** Messages that go with the request being made; they are delivered when its answer is there. */
   readonly takenMessages: UserMessage[] = [];
+  /** The same of notices: those that come up while the answer streams are the next request's. */
+  readonly takenNotices: Notice[] = [];
   /** The conversation is to be taken back, as soon as what is being done is broken off. */
   rewind: { to: RewindPlace; text?: TextRef } | undefined;
   /** Breaks off what is being done, for a rewind. */
@@ -53,7 +55,7 @@ export class Task {
     this.ref = { task, journal, workspace, epoch };
     this.settings = { ...DEFAULT_TASK_SETTINGS, ...settings };
     this.host = hostActivities(input.hostQueue);
-    this.carried = startState(this.settings, input, now);
+    this.carried = startState(input, now);
   }
 
   /** The settings of one turn, taken once at its start. */
@@ -71,14 +73,10 @@ export class Task {
     };
   }
 
-  /** The model gets a fresh start: a person has helped it. */
-  forgiveMistakes(): void {
-    const { carried } = this;
-    carried.mistakes = 0;
-    carried.truncations = 0;
-    carried.emptyAnswers = 0;
-    carried.recentCalls = '';
-    delete carried.looping;
+  /** What was taken for a request that has no answer goes with the next one. */
+  putBackTaken(): void {
+    this.carried.messages.unshift(...this.takenMessages.splice(0));
+    this.carried.notices.unshift(...this.takenNotices.splice(0));
   }
 
   hasSeen(clientId: string | undefined): boolean {
@@ -99,29 +97,4 @@ export class Task {
     this.asks.splice(this.asks.indexOf(open), 1);
     this.carried.settledAsks = [...this.carried.settledAsks, open.ask.id].slice(-SETTLED_ASKS);
   }
-}
-
-/** What a run begins with: its predecessor may have been of an earlier version, and not hand everything over. */
-function startState({ mode, limits, profile }: TaskSettings, input: TaskInput, now: number): CarriedState {
-  const first: CarriedState = {
-    head: null,
-    turns: 0,
-    mistakes: 0,
-    emptyAnswers: 0,
-    startedAt: now,
-    messages: [{ as: 'task', text: input.prompt, ...(input.attachments && { attachments: input.attachments }) }],
-    notices: mode === 'plan' ? ['plan_mode'] : [],
-    seen: '',
-    profile,
-    settledAsks: [],
-    used: NOTHING_USED,
-    mode,
-    limits,
-    recentCalls: '',
-    truncations: 0,
-    requestsSinceTodo: 0,
-    pausedMs: 0,
-  };
-  if (input.state) return { ...first, ...input.state };
-  return limits.maxTimeMs === undefined ? first : { ...first, deadlineAt: now + limits.maxTimeMs };
 }

@@ -11,8 +11,10 @@ import {
 } from '@temporalio/workflow';
 import type { Outcome, TaskResult } from '../domain/outcomes.js';
 import type { TaskInput } from '../domain/task.js';
+import { NO_USAGE } from '../domain/usage.js';
 import { control } from './activities.js';
 import { say } from './ask.js';
+import { isJournalLost, withJournal } from './asks/journal-lost.js';
 import { timeOutcome } from './budget.js';
 import { passGates } from './gates.js';
 import { handOver, handOverDue } from './hand-over.js';
@@ -54,10 +56,12 @@ export async function taskWorkflow(input: TaskInput): Promise<TaskResult> {
 /** The task loop. */
 async function runTask(task: Task): Promise<Outcome | 'hand_over'> {
   showStatus(task, 'running');
-  if (!task.input.state || task.carried.resumed) await say(task, [{ type: 'status', status: 'running' }]);
+  if (!task.input.state || task.carried.resumed) {
+    await withJournal(task, () => say(task, [{ type: 'status', status: 'running' }]));
+  }
   noticeResumption(task);
   for (;;) {
-    const turn = await unlessRewound(task, () => nextTurn(task));
+    const turn = await withJournal(task, () => unlessRewound(task, () => nextTurn(task)));
     if (turn === 'rewound') continue;
     if (turn.next === 'end' && !isReopened(task, turn.outcome)) return turn.outcome;
     if (turn.next === 'hand_over' || handOverDue()) return 'hand_over';
@@ -116,14 +120,19 @@ async function close(task: Task, outcome: Outcome): Promise<TaskResult> {
     delete carried.inProgress;
     carried.turns++;
   }
-  carried.messages.unshift(...task.takenMessages.splice(0));
+  task.putBackTaken();
   const asks = task.asks.map(({ ask }) => ask);
   for (const open of [...task.asks]) task.closeAsk(open);
   const result = await CancellationScope.nonCancellable(async () => {
     await condition(allHandlersFinished);
     await task.host.endProcesses(task.ref).catch(() => undefined);
     showStatus(task, outcome.outcome);
-    return control.closeTask({ ...task.ref, key: uuid4(), outcome, turns: carried.turns, asks, carried });
+    const end = { ...task.ref, key: uuid4(), outcome, turns: carried.turns, asks, carried };
+    return control.closeTask(end).catch((err: unknown): TaskResult => {
+      if (!isJournalLost(err)) throw err;
+      const { turns, used } = carried;
+      return { ...outcome, totals: { turns, usage: NO_USAGE, cost: used.cost } };
+    });
   });
   if (outcome.outcome !== 'failed') return result;
   const { class: type, message } = outcome;
@@ -132,7 +141,6 @@ async function close(task: Task, outcome: Outcome): Promise<TaskResult> {
 
 /** An activity failed in a way that no retry mends. */
 function lastingFailure(err: ActivityFailure): Outcome {
-  const { cause } = err;
-  const lost = cause instanceof ApplicationFailure && cause.type === 'journal-lost';
-  return { outcome: 'failed', class: lost ? 'journal_lost' : 'internal', message: cause?.message ?? err.message };
+  const message = err.cause?.message ?? err.message;
+  return { outcome: 'failed', class: isJournalLost(err) ? 'journal_lost' : 'internal', message };
 }

@@ -40,11 +40,14 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
   let end: RequestEnd | undefined;
   let failure: unknown;
   const streaming = scope
-    .run(() => requestAnswer(task, (turn) => Object.assign(runner.progress, { turn, nextBlock: 0 })))
+    .run(() => requestAnswer(task, ({ turn, settings }) => runner.begin(turn, settings.mode)))
     .then(
       (value) => {
         end = value;
-        if ('answer' in value) adopt(task, runner, value);
+        if (!('answer' in value)) return;
+        // a rewind has taken the conversation back to before it
+        if (task.rewind !== undefined) task.carried.turns++;
+        else adopt(task, runner, value);
       },
       (err: unknown) => {
         failure = err ?? new Error('The request failed.');
@@ -76,7 +79,7 @@ async function streamAndRun(task: Task, runner: CallRunner): Promise<RequestEnd>
 /** The cut came while no execution of the stream was running. One more closes what is committed, and asks for nothing. */
 async function closeCut(task: Task, runner: CallRunner): Promise<Answered> {
   const { turn } = runner.progress;
-  const answer = await streamOnce(task, turn);
+  const answer = await streamOnce(task, { turn, settings: task.turnSettings() });
   if (answer.status !== 'answered') throw new Error(`Turn ${turn} was committed, but is not closed.`);
   adopt(task, runner, { turn, answer });
   return { turn, answer };
@@ -85,16 +88,16 @@ async function closeCut(task: Task, runner: CallRunner): Promise<Answered> {
 /** The answer is closed: from here on it belongs to the conversation, whatever becomes of its calls. */
 function adopt(task: Task, runner: CallRunner, { answer, turn }: Answered): void {
   const { carried } = task;
+  const { stop, callCount, clamped } = answer;
   const { progress } = runner;
   runner.emptyAnswer = answer.requestId;
-  Object.assign(progress, { turn, stop: answer.stop, callCount: answer.callCount, hasText: answer.hasText });
+  Object.assign(progress, { turn, stop, callCount, ...(clamped && { clamped }) });
   carried.head = answer.head;
   carried.inProgress = progress;
-  carried.notices = [];
-  carried.requestsSinceTodo++;
   delete carried.carryOver;
   delete carried.previous;
   task.takenMessages.length = 0;
+  task.takenNotices.length = 0;
 }
 
 /** The calls that are left once the answer is closed. Between two of them the run may be handed over. */
@@ -119,7 +122,7 @@ function callsFrom(task: Task, { turn }: TurnInProgress, from: number): Promise<
 
 async function endTurn(task: Task, runner: CallRunner): Promise<TurnOutcome> {
   const { carried } = task;
-  const { turn, verdicts, callCount, stop, rejected } = runner.progress;
+  const { turn, verdicts, callCount, stop, rejected, clamped } = runner.progress;
   carried.turns++;
   carried.previous = { turn, verdicts, rest: rejected || runner.outcome ? 'skipped' : 'interrupted' };
   delete carried.inProgress;
@@ -130,8 +133,9 @@ async function endTurn(task: Task, runner: CallRunner): Promise<TurnOutcome> {
   carried.emptyAnswers = 0;
   if (stop === 'max_tokens') carried.notices.push('cut_by_max_tokens');
   if (callCount > 0) return { next: 'turn' };
-  // nothing but reasoning, text, or a pause: without a call nothing goes on, and it must not go on for ever
-  carried.mistakes++;
+  // nothing but reasoning, text, or a pause: without a call nothing goes on, and it must not go on for ever;
+  // what the budget has cut is no mistake: the next claim says so
+  if (stop !== 'max_tokens' || !clamped) carried.mistakes++;
   if (stop !== 'max_tokens') carried.notices.push(stop === 'pause_turn' ? 'go_on' : 'no_tool_used');
   return { next: 'turn' };
 }
@@ -179,7 +183,6 @@ function freshProgress(mode: Mode): TurnInProgress {
     mode,
     stop: 'end_turn',
     callCount: 0,
-    hasText: false,
     nextBlock: 0,
     verdicts: [],
     rejected: false,

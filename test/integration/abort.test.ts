@@ -94,7 +94,7 @@ describe('abort', () => {
     ));
 
   it('around the hand-over to a new run', async () => {
-    const responder = manyCalls(1_000, () => call('list_files', { path: '.' }));
+    const responder = manyCalls(1_000, (i) => call('list_files', { path: `.${'/.'.repeat(i % 7)}` }));
     const nearlyFull = (events: number) => (task: string) => {
       let first: string | undefined;
       return until(async () => {

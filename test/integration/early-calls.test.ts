@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_APPROVALS } from '../../src/domain/policy.js';
-import { call, cut, type FakeModel, finish, type Step, say, stall } from '../../src/fake-model/index.js';
+import { call, cut, type FakeModel, finish, say, stall } from '../../src/fake-model/index.js';
 import { answers, completed, play } from '../support/playing.js';
 import { resultsOf } from '../support/requests.js';
 import { isAsk, isClosed, startWorld, type TestWorker, until, type World } from '../support/world.js';
@@ -49,7 +49,9 @@ describe('read-only calls at the beginning of an answer', () => {
   it('see the workspace as it was before what follows them, however the answer is made', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom('read', 'write'), { minLength: 2, maxLength: 9 }), async (kinds) => {
-        const steps = kinds.map((kind, at) => (kind === 'read' ? read('f') : write('f', `version ${at}\n`)));
+        const steps = kinds.map((kind, at) =>
+          kind === 'read' ? read(`${'./'.repeat(at)}f`) : write('f', `version ${at}\n`),
+        );
         const task = await play(world, answers([...steps, finish()]), {
           workspace: world.workspace({ f: 'version none\n' }),
         });
@@ -125,9 +127,10 @@ describe('read-only calls at the beginning of an answer', () => {
   });
 
   it('of which the last have gone well leave no mistakes, however many there are', async () => {
-    const calls = [...Array<Step>(40).fill(read('gone')), ...Array<Step>(10).fill(read('a'))];
+    const found = Array.from({ length: 10 }, (_, i) => `a${i}`);
+    const calls = [...Array.from({ length: 40 }, (_, i) => `gone${i}`), ...found].map((name) => read(name));
     const task = await play(world, answers([...calls, write('b', 'new\n'), say('and now'), stall()]), {
-      workspace: world.workspace({ a: 'one\n' }),
+      workspace: world.workspace(Object.fromEntries(found.map((name) => [name, 'one\n']))),
       policy: { yolo: false, approve: [...DEFAULT_APPROVALS] },
       maxConsecutiveMistakes: 3,
     });

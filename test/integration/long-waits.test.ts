@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TaskSettings } from '../../src/domain/task.js';
-import { call, finish, type Responder, status } from '../../src/fake-model/index.js';
+import { call, type FakeModel, finish, type Responder, status } from '../../src/fake-model/index.js';
 import type { Journal } from '../../src/journal/journal.js';
 import { type SkippingWorld, startSkippingWorld } from '../support/time-skipping.js';
 
@@ -87,5 +89,98 @@ describe('long waits', () => {
     await other.handle.executeUpdate('answer', { args: ['no'] });
     await expect(other.handle.result()).rejects.toMatchObject({ cause: { type: 'provider' } });
     expect((await journal.getTask(other.task))?.status).toBe('failed');
+  });
+
+  describe('an ask that nobody answers', () => {
+    const ASKS = { all: { deadlineMs: 3 * DAY_MS, remindMs: DAY_MS } };
+    const ASKING = { policy: { yolo: false, approve: [] }, asks: ASKS };
+    const firstTurn =
+      (tool: string, input: Record<string, unknown>): Responder =>
+      (request) =>
+        request.turn === 0 ? [call(tool, input), finish()] : completes(request);
+    const asksFirst = firstTurn('ask_followup_question', { question: 'Which?' });
+    const runsFirst = firstTurn('execute_command', { command: 'touch ran', requires_approval: true });
+
+    const askEvents = async (task: string) =>
+      (await journal.readEvents(task, 0)).flatMap(({ at, event }) =>
+        event.type === 'ask' || event.type === 'ask_reminder' || event.type === 'ask_closed' ? [{ ...event, at }] : [],
+      );
+    const askOf = async (task: string) => {
+      for (;;) {
+        const [asked] = await askEvents(task);
+        if (asked?.type === 'ask') return asked.ask;
+        await new Promise((done) => setTimeout(done, 50));
+      }
+    };
+    const resultOf = ({ requests }: FakeModel) => {
+      const { messages } = requests[1]!.body as { messages: unknown[] };
+      return JSON.stringify(messages.at(-1));
+    };
+
+    it('is asked about again each day, and its default is taken at its deadline', async () => {
+      const { handle, task, workspace, model, began } = await start(runsFirst, ASKING);
+      expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+      expect((await env.currentTimeMs()) - began).toBeGreaterThanOrEqual(3 * DAY_MS);
+      const events = await askEvents(task);
+      expect(events.map(({ type }) => type)).toEqual(['ask', 'ask_reminder', 'ask_reminder', 'ask_closed']);
+      expect(events.at(0)).toMatchObject({ ask: { kind: 'command', default: 'no', remindMs: DAY_MS } });
+      expect(events.at(1)).toMatchObject({ count: 1 });
+      expect(events.at(-1)).toMatchObject({ by: 'default', answer: 'no' });
+      expect(resultOf(model)).toContain('The person denied this call.');
+      expect(existsSync(join(workspace, 'ran'))).toBe(false);
+    });
+
+    it('is answered with "yes" where the policy says so for its kind, and the call is carried out', async () => {
+      const asks = { ...ASKS, command: { deadlineMs: DAY_MS, default: 'yes' as const } };
+      const { handle, workspace } = await start(runsFirst, { ...ASKING, asks });
+      expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+      expect(existsSync(join(workspace, 'ran'))).toBe(true);
+    });
+
+    it('that is a question: the model is told that nobody answers', async () => {
+      const { handle, model } = await start(asksFirst, ASKING);
+      expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+      expect(resultOf(model)).toContain('Nobody answers questions in this task');
+    });
+
+    it('that is the mistake limit: the task ends', async () => {
+      const { handle, task } = await start(() => [call('no_such_tool', {}), finish()], ASKING);
+      await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'mistake_limit' } });
+      expect((await askEvents(task)).at(-1)).toMatchObject({ by: 'default', answer: 'no' });
+    });
+
+    it('is reminded of a hundred times at most', async () => {
+      const asks = { all: { deadlineMs: 30 * DAY_MS, remindMs: 3_600_000 } };
+      const { handle, task } = await start(asksFirst, { ...ASKING, asks });
+      expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+      const events = await askEvents(task);
+      expect(events.filter(({ type }) => type === 'ask_reminder')).toHaveLength(100);
+      const { historyLength } = await handle.describe();
+      expect(historyLength).toBeLessThan(1_500);
+    });
+
+    it('takes an answer just before its deadline, and none after it', async () => {
+      const early = await start(asksFirst, ASKING);
+      const ask = await askOf(early.task);
+      await env.sleep(ask.deadline! - (await env.currentTimeMs()) - 60_000);
+      const answer = { ask: ask.id, answer: 'message', text: 'the second one', who: 'Ada', from: 'web' };
+      await early.handle.executeUpdate('answer', { args: [answer] });
+      await early.handle.result();
+      expect(resultOf(early.model)).toContain('the second one');
+      expect((await askEvents(early.task)).at(-1)).toMatchObject({ by: 'person', who: 'Ada', from: 'web' });
+
+      const late = await start(
+        (request) =>
+          request.turn < 2 ? [call('ask_followup_question', { question: 'Which?' }), finish()] : completes(request),
+        { ...ASKING, asks: { all: { deadlineMs: DAY_MS } } },
+      );
+      const first = await askOf(late.task);
+      await env.sleep(1.5 * DAY_MS);
+      const tooLate = late.handle.executeUpdate('answer', { args: [{ ask: first.id, answer: 'yes' }] });
+      await expect(tooLate).rejects.toMatchObject({
+        cause: { message: `Ask ${first.id} has been answered already.` },
+      });
+      await late.handle.result();
+    });
   });
 });

@@ -51,10 +51,10 @@ describe('a task whose workflow has ended without its doing', () => {
     await expect(client.abort(task)).resolves.toBeUndefined();
   });
 
-  it('takes no message when it has left no state, and is taken up again when it has', async () => {
+  it('is taken up again with a message, whether it has left a state or not', async () => {
     const { client, task } = await terminated(asks, (id) => world.event(id, isAsk));
-    await expect(client.send(task, 'Go on.')).rejects.toMatchObject({ slug: 'task-closed' });
-    expect(await statusOf(task)).toBe('cancelled');
+    expect(await client.send(task, 'Go on.')).toEqual({ state: 'follow_up' });
+    await client.abort(task);
 
     const model = await world.model({
       responder: (request) => (/ODDWORD/.test(JSON.stringify(request.body)) ? asks : completes)(request),

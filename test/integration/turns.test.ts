@@ -22,7 +22,9 @@ describe('a turn', () => {
 
   it('of 120 calls gives each its result, in order, and no payload grows with them', async () => {
     const workspace = world.workspace(Object.fromEntries(['a', 'b', 'c'].map((name) => [name, name.repeat(5_000)])));
-    const reads = Array.from({ length: 120 }, (_, at) => call('read_file', { path: ['a', 'b', 'c', 'gone'][at % 4]! }));
+    const reads = Array.from({ length: 120 }, (_, at) =>
+      call('read_file', { path: ['a', 'b', 'c', 'gone'][at % 4]!, end_line: at + 1 }),
+    );
     const task = await play(world, answers([...reads, finish()]), { workspace });
     await world.event(task.task, isClosed, 60_000);
     const results = resultsOf(task.model.requests[1]?.body);

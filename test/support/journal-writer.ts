@@ -1,13 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { callKey } from '../../src/domain/ids.js';
 import { type Journal, WorkspaceInUse } from '../../src/journal/journal.js';
 import { openJournal } from '../../src/journal/open.js';
 
-// Writes to a journal until it is killed (`random`), appends a number of events (`append`), or creates a task (`create`).
+// Writes to a journal until it is killed (`random`), appends a number of events (`append`), creates a task (`create`), or
+// makes requests until the given USD of its tree are spent (`spend`).
 const [home = '', mode = '', task = '', argument = '0'] = process.argv.slice(2);
 const journal = await openJournal({ home });
 process.stdout.write('ready\n');
 if (mode === 'append') await appendMany(Number(argument));
 else if (mode === 'create') await createTask();
+else if (mode === 'spend') await spendAll(Number(argument));
 else await writeAnything(Number(argument));
 await journal.close();
 
@@ -25,6 +28,22 @@ async function createTask(): Promise<void> {
   } catch (err) {
     if (!(err instanceof WorkspaceInUse)) throw err;
     process.exitCode = 9;
+  }
+}
+
+/** Each request uses all that it may. A turn that an earlier process has left is gone on with. */
+async function spendAll(cost: number): Promise<void> {
+  const request = { model: 'm', inputTokens: 500, inputCost: 0.01, outputPrice: 0.000_02, maxTokens: 1_500 };
+  for (let n = 0; ; n++) {
+    const turn = `${task}:${n}`;
+    const claim = await journal.claimTurn({ task, turn }, null, request, { caps: { cost } });
+    if (claim.claim === 'spent') return;
+    if (claim.claim === 'closed') continue;
+    const { attempt, maxTokens } = claim;
+    await sleep(2);
+    const usage = { inputTokens: 500, outputTokens: maxTokens, cacheWriteTokens: 0, cacheReadTokens: 0 };
+    const row = { turn, attempt, model: 'm', usage, cost: 0.01 + maxTokens * 0.000_02, estimated: false };
+    await journal.closeTurn(turn, attempt, { stop: 'end_turn', usage: row });
   }
 }
 
@@ -49,8 +68,9 @@ async function growConversation(to: Journal, text: string): Promise<void> {
 }
 
 async function playTurn(to: Journal, turn: string, random: () => number): Promise<void> {
-  const claim = await to.claimTurn({ task, turn }, null, { model: 'm', tokens: 10, cost: 1 });
-  if (claim.claim === 'closed') return;
+  const request = { model: 'm', inputTokens: 10, inputCost: 1, outputPrice: 0, maxTokens: 0 };
+  const claim = await to.claimTurn({ task, turn }, null, request);
+  if (claim.claim !== 'granted') return;
   const { attempt } = claim;
   for (let block = 0; block < 3; block++) {
     const text = `${turn} ${block}`;

@@ -55,9 +55,10 @@ export function textOf(turn: string, attempt: number, block: number, text: strin
 
 export const RESERVE: Reservation = {
   model: 'm',
-  tokens: 5000,
-  cost: 0.5,
-  estimate: { inputTokens: 1000, inputCost: 0.01, outputPrice: 0.001 },
+  inputTokens: 1000,
+  inputCost: 0.01,
+  outputPrice: 0.001,
+  maxTokens: 4000,
 };
 
 export function usageOf(turn: string, attempt: number, outputTokens = 7): UsageRow {
@@ -73,7 +74,7 @@ export function preparedCall(turn: string, block: number): PreparedCall {
 /** Claims, and fails when the claim is not granted. */
 export async function granted(journal: Journal, task: string, turn: string, head: string | null = null) {
   const claim = await journal.claimTurn({ task, turn }, head, RESERVE);
-  if (claim.claim !== 'granted') throw new Error('the turn is closed');
+  if (claim.claim !== 'granted') throw new Error(`the turn is ${claim.claim}`);
   return claim;
 }
 

@@ -11,3 +11,10 @@ export function resultsOf(body: unknown): ToolResult[] {
     block.type === 'tool_result' ? [{ text: block.content[0]?.text ?? '', error: block.is_error === true }] : [],
   );
 }
+
+/** Texts in the last user message of a request's body: notices, and what people said. */
+export function lastTexts(body: unknown): string[] {
+  const { messages } = body as { messages: { content: unknown }[] };
+  const content = messages.at(-1)?.content as { type: string; text?: string }[];
+  return content.flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : []));
+}

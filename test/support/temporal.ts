@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { findTemporal } from '../../src/devserver/binary.js';
 import { type DevServer, startDevServer } from '../../src/devserver/server.js';
 import { openUiGate, type UiGate } from '../../src/devserver/ui-gate.js';
@@ -17,6 +17,8 @@ export interface TestServer {
   ui(): Promise<string>;
   /** Ends it with SIGTERM and starts it again on the same database and address. */
   restart(): Promise<void>;
+  /** Ends it, deletes its database, and starts an empty one at the same address. */
+  wipe(): Promise<void>;
   /** Kills it with SIGKILL and waits until it is gone; `restart` brings it back. */
   kill9(): Promise<void>;
   /** Ends it and removes its folder. */
@@ -48,6 +50,12 @@ export async function startTestServer(): Promise<TestServer> {
     },
     restart: async () => {
       await server.stop(5_000);
+      server = await start();
+    },
+    wipe: async () => {
+      await server.stop(5_000);
+      const { dir, base } = parse(paths.temporalDb);
+      for (const file of readdirSync(dir)) if (file.startsWith(base)) rmSync(join(dir, file));
       server = await start();
     },
     kill9: async () => {

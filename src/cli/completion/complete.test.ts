@@ -40,8 +40,8 @@ describe('commands and flags', () => {
   it('begin with what has been typed, and a flag that was given is not offered again', async () => {
     expect(await offered('at')).toEqual(['attach']);
     expect(await offered('help', 'at')).toEqual(['attach']);
-    expect(await offered('run', '--max')).toEqual(['--max-turns', '--max-time']);
-    expect(await offered('run', '--max-turns', '3', '--max')).toEqual(['--max-time']);
+    expect(await offered('run', '--max-t')).toEqual(['--max-turns', '--max-tokens', '--max-time']);
+    expect(await offered('run', '--max-turns', '3', '--max-t')).toEqual(['--max-tokens', '--max-time']);
     expect(await offered('run', '-w', '/', '--work')).toEqual([]);
     expect(await offered('run', '--approve', 'edit', '--app')).toEqual(['--approve']);
     expect(await offered('up', '')).toEqual(['--json', '--foreground', '--help']);
@@ -93,6 +93,8 @@ describe('values', () => {
     expect((await asked('zsh', ['run', '--workspace', 'x'])).head).toBe('folders\t');
     expect((await asked('zsh', ['run', '--workspace=x'])).head).toBe('folders\t--workspace=');
     expect((await asked('zsh', ['run', '--prompt-file', ''])).head).toBe('files\t');
+    expect((await asked('zsh', ['send', TASK, 'look', '--image', 'a.png', '--image', ''])).head).toBe('files\t');
+    expect(await offered('run', '--image', 'a.png', '--im')).toEqual(['--image']);
   });
 
   it('are named profiles, not those of shells', async () => {

@@ -114,7 +114,7 @@ function flags({ command, used }: Place, typed: string): Completion {
   const all = command
     .createHelp()
     .visibleOptions(command)
-    .filter((option) => ![...used].some(({ long }) => long === option.long) || wordsOf(option)?.list || option.variadic)
+    .filter((option) => ![...used].some(({ long }) => long === option.long) || wordsOf(option)?.list || repeats(option))
     .flatMap(({ long, short, description }) => {
       const value = short && typed === short ? short : (long ?? short);
       return value === undefined ? [] : [{ value, about: description }];
@@ -162,6 +162,11 @@ function values(all: readonly Candidate[], before: string, typed: string): Compl
     .filter(({ value }) => value.startsWith(typed))
     .map(({ value, about }) => ({ value: before + value, about }));
   return candidates.length === 0 ? { ...NOTHING, before } : { kind: 'values', before, candidates };
+}
+
+/** May be given more than once. */
+function repeats({ parseArg, variadic }: Option): boolean {
+  return variadic || (parseArg !== undefined && 'repeats' in parseArg);
 }
 
 function wordsOf(thing: Option | Argument): Pick<ReadsWords<unknown>, 'words' | 'list' | 'alone'> | undefined {

@@ -20,6 +20,10 @@ const ABOUT_WIDTH = 60;
 const FITTING: Readonly<Record<string, readonly TaskStatus[]>> = {
   abort: OPEN_STATUSES,
   answer: ['waiting', 'parked', 'no_worker'],
+  resume: ['completed', 'budget', 'cancelled', 'failed'],
+  pause: OPEN_STATUSES,
+  unpause: OPEN_STATUSES,
+  mode: OPEN_STATUSES,
 };
 
 /** Values by the name of a flag or an argument, from the journal and the home; starts nothing, and waits for nothing. */
@@ -30,6 +34,7 @@ export function valuesOf(wanted: Wanted, home: string): Candidate[] {
     case 'answer':
       return fromJournal(home, (db) => answers(db, wanted.before));
     case 'model':
+    case 'plan-model':
       return MODEL_IDS.map((value) => ({ value, about: '' }));
     case 'profile':
       return profiles(home);

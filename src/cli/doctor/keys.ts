@@ -20,6 +20,7 @@ export function keysFinding(look: SettingsLook): Finding {
       );
     case 'shell':
     case 'variable':
+    case 'settings':
     case 'default':
       return settingsFinding(look);
   }
@@ -29,7 +30,8 @@ function settingsFinding(look: Exclude<SettingsLook, { name: null } | { from: 'w
   const { profile, from, name } = look;
   const { baseURL, apiKey, authToken } = profile;
   const problem = unsendable(profile);
-  const saved = from === 'shell' ? '' : `profile "${name}"${from === 'variable' ? ' (LONGHAUL_PROFILE)' : ''}: `;
+  const namedBy = { variable: ' (LONGHAUL_PROFILE)', settings: ' (settings.json)', default: '', shell: '' }[from];
+  const saved = from === 'shell' ? '' : `profile "${name}"${namedBy}: `;
   if (problem) {
     const message = problem.message.replace(/\.$/, '');
     // what stands there instead of an address may be a key

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as NetServer } from 'node:net';
@@ -72,6 +72,22 @@ describe('settings', () => {
     expect(await found(env)).toBe('profile "work" (LONGHAUL_PROFILE): a token, for https://work.example');
     expect(await found({ LONGHAUL_PROFILE: 'bare' })).toMatch(/"bare" .*: none, for .* may need none$/);
     expect(await found({ LONGHAUL_PROFILE: 'env' })).toBe('not set here; tasks use those of the workers');
+  });
+
+  it('are those of the profile that settings.json names; one that is wrong is said', async () => {
+    const begin = await withProfiles(['work', { apiKey: KEY }]);
+    const first = begin({ ANTHROPIC_API_KEY: 'k' });
+    const file = join(first.home, 'settings.json');
+    writeFileSync(file, '{ "profile": "work" }');
+    expect((await keysCheck.look(first))?.found).toBe(
+      'profile "work" (settings.json): a key, for https://api.anthropic.com',
+    );
+    writeFileSync(file, '{ "profil": "work" }');
+    const wrong = await keysCheck.look(begin({ ANTHROPIC_API_KEY: 'k' }));
+    expect(wrong).toMatchObject({
+      state: 'bad',
+      found: expect.stringContaining(`${file}:1:3: "profil" is no setting`),
+    });
   });
 
   it('are broken when the profile that is named is not there, or holds what cannot be sent', async () => {

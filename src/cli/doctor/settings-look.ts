@@ -1,13 +1,15 @@
 import { LonghaulError } from '../../domain/errors.js';
 import { chooseProfile, nameOf } from '../../model/named-profiles.js';
 import { checkProfile, ENV_PROFILE, loadProfile, type Profile, profileFromEnv } from '../../model/profiles.js';
+import { homePaths } from '../../settings/paths.js';
+import { readHomeSettings } from '../../settings/read.js';
 import { serverNamed } from './temporal-look.js';
 
 /** The provider settings that a task started from here would get. */
 export type SettingsLook =
   | { from: 'shell'; name: 'shell'; profile: Profile }
-  /** A saved profile, named by `LONGHAUL_PROFILE` or used as there is nothing else. */
-  | { from: 'variable' | 'default'; name: string; profile: Profile }
+  /** A saved profile, named by `LONGHAUL_PROFILE` or the home's settings, or used as there is nothing else. */
+  | { from: 'variable' | 'settings' | 'default'; name: string; profile: Profile }
   /** Those that workers have in their environment. */
   | { from: 'workers'; name: typeof ENV_PROFILE; profile: Profile }
   | { from: 'nowhere'; name: null; profile: Profile }
@@ -16,7 +18,8 @@ export type SettingsLook =
 
 export async function lookAtSettings(home: string, env: NodeJS.ProcessEnv): Promise<SettingsLook> {
   try {
-    const choice = chooseProfile(home, env);
+    const { profile } = await readHomeSettings(homePaths(home).settings);
+    const choice = chooseProfile(home, env, undefined, profile);
     const name = choice ? nameOf(choice) : serverNamed(env) ? ENV_PROFILE : null;
     if (name === ENV_PROFILE) return { from: 'workers', name, profile: {} };
     if (!choice || choice.from === 'flag') return { from: 'nowhere', name: null, profile: {} };
@@ -41,6 +44,6 @@ export function unsendable(profile: Profile): LonghaulError | undefined {
 
 /** What to do about settings, which a saved profile takes from the shell. */
 export function remedyFor({ from, name }: Pick<SettingsLook, 'from' | 'name'>, next: string): string {
-  const saved = from === 'variable' || from === 'default';
+  const saved = from === 'variable' || from === 'settings' || from === 'default';
   return saved && next.includes('ANTHROPIC_') ? `${next} Then save it: \`longhaul profile save ${name}\`.` : next;
 }

@@ -25,6 +25,7 @@ export async function respondWithPlan(
     call: call.call,
   });
   const words = await said(task, answer);
+  if (!words && answer.by === 'default' && answer.answer !== 'yes') return { ...done, note: 'plan_unanswered' };
   if (answer.answer === 'yes') await actNow(task);
   const quoted = { as: 'user_message', ...words } as const;
   if (task.carried.mode === 'act' && answer.answer === 'yes') return { ...done, ...quoted, note: 'switched_to_act' };

@@ -6,13 +6,14 @@ import { say } from '../ask.js';
 import { setLimits } from '../budget.js';
 import { limitsUpdate } from '../definitions.js';
 import type { Task } from '../state.js';
-import { argument, refused, refuseWhileClosing } from './refuse.js';
+import { argument, refused, refuseLate, refuseWhileClosing } from './refuse.js';
 
 /** Limits that are raised, lowered or taken away. */
 export function handleLimits(task: Task): void {
   setHandler(limitsUpdate, (raw) => takeLimits(task, readLimits(task, raw)), {
     validator: (raw) => {
       readLimits(task, raw);
+      refuseLate(raw);
       refuseWhileClosing(task);
     },
     description:
@@ -27,7 +28,9 @@ async function takeLimits(task: Task, limits: TaskLimits): Promise<LimitsReply> 
 }
 
 function readLimits(task: Task, raw: unknown): TaskLimits {
-  const changed = changedLimits(task.carried.limits, argument(raw, '{"maxTurns":40,"maxCost":5}'));
+  const { notAfter: _, ...change } = argument(raw, '{"maxTurns":40,"maxCost":5}');
+  if (Object.keys(change).length === 0) throw refused('BadArgument', 'No limit is given, such as {"maxTurns":40}.');
+  const changed = changedLimits(task.carried.limits, change);
   if ('problem' in changed) throw refused('BadArgument', changed.problem);
   return changed.limits;
 }

@@ -5,13 +5,14 @@ import { say } from '../ask.js';
 import { modeUpdate } from '../definitions.js';
 import { switchMode } from '../modes.js';
 import type { Task } from '../state.js';
-import { argument, onlyKeys, refused, refuseWhileClosing } from './refuse.js';
+import { argument, onlyKeys, refused, refuseLate, refuseWhileClosing } from './refuse.js';
 
 /** Plan or act, from the next turn on. */
 export function handleMode(task: Task): void {
   setHandler(modeUpdate, (raw) => takeMode(task, readMode(raw)), {
     validator: (raw) => {
       readMode(raw);
+      refuseLate(raw);
       refuseWhileClosing(task);
     },
     description: 'Sets the mode from the next turn on: "plan" or "act". Act mode also answers an open plan ask.',
@@ -33,7 +34,7 @@ async function takeMode(task: Task, mode: Mode): Promise<ModeReply> {
 function readMode(raw: unknown): Mode {
   if (isMode(raw)) return raw;
   const given = argument(raw, '{"mode":"plan"}');
-  onlyKeys(given, ['mode']);
+  onlyKeys(given, ['mode', 'notAfter']);
   if (isMode(given.mode)) return given.mode;
   throw refused('BadArgument', '"mode" is "plan" or "act".');
 }

@@ -12,6 +12,16 @@ export function refuseWhileClosing(task: Task): void {
   if (task.closing) throw refused('TaskClosing', 'The task is ending; try again to take it up anew.');
 }
 
+/**
+ * An update that no worker took stays with the server until one comes; whoever has given it up says so beforehand.
+ * @throws ApplicationFailure when the time `notAfter` (ms since the epoch) in its argument has passed
+ */
+export function refuseLate(raw: unknown): void {
+  const { notAfter } = (raw ?? {}) as { notAfter?: unknown };
+  if (typeof notAfter !== 'number' || Date.now() <= notAfter) return;
+  throw refused('TaskBusy', 'It came too late: its sender has been told that it was not taken.');
+}
+
 /** The argument of an update as an object; a JSON text is read as what it says. @throws ApplicationFailure */
 export function argument(raw: unknown, example: string): Record<string, unknown> {
   const value = typeof raw === 'string' && raw.trim().startsWith('{') ? parsed(raw, example) : raw;

@@ -1,15 +1,16 @@
 import { condition, setHandler } from '@temporalio/workflow';
 import { INLINE_TEXT_BYTES, readBlobRef, type TextRef } from '../../domain/blocks.js';
 import type { RewindReply } from '../../domain/replies.js';
+import { conversationEnd } from '../../domain/rewound-state.js';
 import { utf8Bytes } from '../../domain/text.js';
 import { control } from '../activities.js';
 import { rewindUpdate } from '../definitions.js';
 import type { Task } from '../state.js';
-import { argument, onlyKeys, refused, refuseWhileClosing } from './refuse.js';
+import { argument, onlyKeys, refused, refuseLate, refuseWhileClosing } from './refuse.js';
 
 interface RewindRequest {
   message: string;
-  text?: TextRef;
+  text: TextRef | undefined;
 }
 
 /** The conversation is taken back to an earlier message; what the task is doing is broken off for it. */
@@ -17,8 +18,8 @@ export function handleRewinds(task: Task): void {
   setHandler(rewindUpdate, (raw) => takeRewind(task, readRewind(raw)), {
     validator: (raw) => {
       readRewind(raw);
-      refuseWhileClosing(task);
-      if (task.rewind !== undefined) throw refused('WrongState', 'The conversation is being taken back already.');
+      refuseLate(raw);
+      refuseWhileRewinding(task);
     },
     description:
       'Takes the conversation back to a message, by its number or id: {"message":"12","text":"optional words to go on with"}',
@@ -26,11 +27,13 @@ export function handleRewinds(task: Task): void {
 }
 
 async function takeRewind(task: Task, { message, text }: RewindRequest): Promise<RewindReply> {
-  const { carried } = task;
-  const found = await control.findMessage({ ...task.ref, head: carried.head, message });
+  const end = conversationEnd(task.carried);
+  const found = await control.findMessage({ ...task.ref, end, message });
   if ('problem' in found) throw refused('BadArgument', found.problem);
-  refuseWhileClosing(task);
-  if (task.rewind !== undefined) throw refused('WrongState', 'The conversation is being taken back already.');
+  refuseWhileRewinding(task);
+  // a message may have joined the conversation meanwhile, under the same number
+  if (found.turn !== undefined && conversationEnd(task.carried).turn !== found.turn)
+    return takeRewind(task, { message, text });
   task.rewind = { to: found, ...(text === undefined ? {} : { text }) };
   task.interrupt?.();
   await condition(() => task.rewind === undefined || task.closing);
@@ -38,11 +41,16 @@ async function takeRewind(task: Task, { message, text }: RewindRequest): Promise
   return { kept: found.kept, dropped: found.dropped };
 }
 
+function refuseWhileRewinding(task: Task): void {
+  refuseWhileClosing(task);
+  if (task.rewind !== undefined) throw refused('WrongState', 'The conversation is being taken back already.');
+}
+
 function readRewind(raw: unknown): RewindRequest {
   const example = '{"message":"12"}';
   const bare = typeof raw === 'number' || (typeof raw === 'string' && !raw.trim().startsWith('{'));
   const given = bare ? { message: raw } : argument(raw, example);
-  onlyKeys(given, ['message', 'text', 'textRef', 'clientId']);
+  onlyKeys(given, ['message', 'text', 'textRef', 'notAfter']);
   const { message, text, textRef } = given as Record<string, unknown>;
   const id = typeof message === 'number' ? String(message) : message;
   if (typeof id !== 'string' || !/^[0-9a-f]{1,64}$/.test(id.trim())) {
@@ -50,7 +58,7 @@ function readRewind(raw: unknown): RewindRequest {
   }
   const ref = readBlobRef(textRef);
   if (ref) return { message: id.trim(), text: ref };
-  if (text === undefined) return { message: id.trim() };
+  if (text === undefined) return { message: id.trim(), text: undefined };
   if (typeof text !== 'string' || text.trim() === '' || utf8Bytes(text) > INLINE_TEXT_BYTES) {
     throw refused('BadArgument', `"text" is a text, not blank, of at most ${INLINE_TEXT_BYTES} bytes.`);
   }

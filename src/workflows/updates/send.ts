@@ -6,7 +6,7 @@ import { utf8Bytes } from '../../domain/text.js';
 import type { UserMessage } from '../../domain/turn.js';
 import { sendUpdate } from '../definitions.js';
 import type { Task } from '../state.js';
-import { refused, refuseWhileClosing } from './refuse.js';
+import { refused, refuseLate, refuseWhileClosing } from './refuse.js';
 
 /** Messages that may wait for the next request. */
 const MAX_QUEUED = 30;
@@ -33,13 +33,10 @@ function takeMessage(task: Task, raw: unknown): SendReply {
 /** @throws ApplicationFailure that refuses the message */
 function readMessage(task: Task, raw: unknown): { message: UserMessage; clientId?: string } {
   const given = typeof raw === 'string' ? { text: raw } : ((raw ?? {}) as Record<string, unknown>);
-  const { text, textRef, attachments, images, files, clientId, notAfter } = given as Record<string, unknown>;
+  const { text, textRef, attachments, images, files, clientId } = given as Record<string, unknown>;
   const id = typeof clientId === 'string' ? { clientId: clientId.slice(0, 100) } : {};
   if (task.hasSeen(id.clientId)) return { message: { as: 'user_message', text: { text: '' } }, ...id };
-  // An update that its sender has given up stays with the server until a worker comes.
-  if (typeof notAfter === 'number' && Date.now() > notAfter) {
-    throw refused('TaskBusy', 'The message came too late: its sender has been told that it was not delivered.');
-  }
+  refuseLate(given);
   refuseWhileClosing(task);
   const { messages } = task.carried;
   if (messages.length >= MAX_QUEUED) {
