@@ -79,7 +79,7 @@ function checkJournal({ journal: wanted }: TaskRef, { id: held }: Journal): void
 }
 
 /** Errors that no retry can mend are marked so, defects of our own among them; everything else is tried again by Temporal, for as long as it takes. */
-function asFailure(err: unknown, context: Context): unknown {
+export function asFailure(err: unknown, context: Context): unknown {
   if (err instanceof CancelledFailure || err instanceof ApplicationFailure) return err;
   if (context.cancellationSignal.aborted && !LonghaulError.is(err)) {
     if (context.cancellationDetails?.cancelRequested) return new CancelledFailure('CANCELLED');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, cut, finish, pace, type Step, say, stall, think } from '../../src/fake-model/index.js';
-import { Transcript } from '../../src/journal/rebuild.js';
+import { view as viewStreams } from '../support/viewing.js';
 import { isClosed, startWorld, until, type World } from '../support/world.js';
 
 const WORDS = Array.from({ length: 300 }, (_, at) => `word${at} \u{1F98A}`).join(' ');
@@ -13,26 +13,7 @@ describe('viewers', () => {
   });
   afterAll(() => world.stop());
 
-  /** Follows a task's public log until it has closed, as any viewer does, and joins what was shown and not retracted. */
-  const view = async (task: string, after = 0) => {
-    const stop = new AbortController();
-    const transcript = new Transcript(after);
-    const texts = new Map<string, string>();
-    for await (const item of world.journal.tail(task, after, stop.signal)) {
-      for (const shown of transcript.apply(item)) {
-        if ('append' in shown) texts.set(shown.stream, (texts.get(shown.stream) ?? '') + shown.append);
-        else if ('retracted' in shown) for (const { stream } of shown.retracted) texts.delete(stream);
-        else if (shown.stream !== undefined && shown.rest !== undefined) {
-          const before = texts.get(shown.stream) ?? '';
-          expect(before).toHaveLength(shown.shown ?? 0);
-          texts.set(shown.stream, before + shown.rest);
-        }
-      }
-      if ('event' in item && item.event.event.type === 'closed') break;
-    }
-    stop.abort();
-    return [...texts.values()].join('\n');
-  };
+  const view = async (task: string) => [...(await viewStreams(world.journal, task)).values()].join('\n');
 
   it('both rebuild the same text, one of them late, across an attempt that was retracted', async () => {
     const model = await world.model({
