@@ -111,7 +111,7 @@ async function saidWith({ text, attachments }: Pick<UserMessage, 'text' | 'attac
 async function messageEvents(input: StreamInput, journal: Journal): Promise<NewEvent[]> {
   const events: NewEvent[] = [];
   for (const [at, message] of input.messages.entries()) {
-    if (message.as === 'task') continue;
+    if (message.as === 'task' || message.shown) continue;
     const text = cut(await wordsOf(message.text, journal), MAX_SHOWN);
     const attachments = await attachmentsOf(message.attachments, journal);
     const attached = attachments.length > 0 && { attachments };

@@ -102,6 +102,8 @@ export interface UserMessage {
   as: 'task' | 'user_message' | 'feedback';
   text: TextRef;
   attachments?: AttachmentsRef;
+  /** It is in the task log already: a request that it went with has failed. */
+  shown?: true;
 }
 
 export interface StreamInput extends TaskRef {

@@ -48,7 +48,9 @@ export async function requestAnswer(task: Task, onTurn: (turn: BegunTurn) => voi
     if (result.status === 'answered') return { turn, answer: result };
     throwIfCancelled();
     if (result.status === 'spent') return { outcome: spentOutcome(result.spent) };
-    const { failure } = result;
+    const { failure, attempt } = result;
+    // the first claim has said them
+    if (attempt > 0) for (const message of task.takenMessages) message.shown = true;
     const step = afterFailure(failure, tries);
     if (step.step === 'retry') {
       await retryLater(task, turn, failure, tries, step.delayMs);

@@ -188,6 +188,23 @@ describe('an answer', () => {
       expect(task.model.requests).toHaveLength(2);
     });
 
+    it('with words of a person, which are said once however often the request fails', async () => {
+      const task = await play([[status(401)], [status(401)]]);
+      for (const text of ['token-one', 'token-two']) {
+        const { ask } = await asked(task);
+        await task.handle.executeUpdate('answer', { args: [{ ask: ask.id, answer: 'message', text }] });
+        await until(async () =>
+          (await world.events(task.task)).some((one) => one.type === 'ask_closed' && one.ask === ask.id),
+        );
+      }
+      await completed(task);
+      const said = (await world.events(task.task)).flatMap((one) =>
+        one.type === 'say' && one.say === 'user_feedback' ? [one.text] : [],
+      );
+      expect(said).toEqual(['token-one', 'token-two']);
+      expect(bodies(task).at(-1)).toContain('token-one');
+    });
+
     it('an address without TLS behind https', async () => {
       const task = await play([]);
       const secure = await world.start(task.model.url.replace('http:', 'https:'));
