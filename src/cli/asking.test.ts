@@ -58,10 +58,11 @@ describe('unattended', () => {
   });
 
   it('leaves a parked wait to its deadline', () => {
-    const parked = ask({ kind: 'api_req_failed', deadline: 1 });
+    const parked = ask({ kind: 'api_req_failed', deadline: 1, default: 'yes' });
     expect(needsPerson(parked)).toBe(false);
     expect(defaultAnswer(parked)).toBeUndefined();
     expect(needsPerson(ask({ kind: 'api_req_failed' }))).toBe(true);
+    expect(needsPerson(ask({ kind: 'api_req_failed', deadline: 1, default: 'no' }))).toBe(true);
   });
 
   it('says how to answer, with the JSON that came with the ask', () => {
