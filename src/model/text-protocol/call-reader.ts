@@ -180,7 +180,7 @@ export class CallReader {
   }
 
   private begin(name: string): TagResult {
-    const before = this.given.findIndex((one) => one.name === name);
+    const before = this.given.findIndex((one) => this.ours(one.name) === this.ours(name));
     if (before >= 0) this.given.splice(before, 1);
     this.open = { name, kind: this.tool.parameters.get(name)!, start: this.raw.length, end: -1 };
     this.given.push(this.open);
@@ -209,7 +209,16 @@ export class CallReader {
 
   /** The tag of a parameter that is not given yet. */
   private isNew(tag: Tag): boolean {
-    return !tag.close && this.tool.parameters.has(tag.name) && !this.given.some(({ name }) => name === tag.name);
+    return !tag.close && this.tool.parameters.has(tag.name) && !this.isGiven(tag.name);
+  }
+
+  /** Under whatever name. */
+  private isGiven(parameter: string): boolean {
+    return this.given.some(({ name }) => this.ours(name) === this.ours(parameter));
+  }
+
+  private ours(parameter: string): string {
+    return this.tool.aliases.get(parameter) ?? parameter;
   }
 
   /** Whether the opening tag of `tool` and this one are the beginning of a call. */

@@ -8,6 +8,8 @@ export type ValueKind = 'short' | 'line' | 'free' | 'exact';
 export interface TextTool {
   name: string;
   parameters: ReadonlyMap<string, ValueKind>;
+  /** Other names of parameters → ours. */
+  aliases: ReadonlyMap<string, string>;
 }
 
 /** The tools whose tags are read, by name. */
@@ -41,7 +43,12 @@ const EXACT: ReadonlySet<string> = new Set(['content', 'diff', 'input']);
 
 /** Every parameter that is not known to be simple may hold any text. */
 export function grammarOf(tools: readonly DescribedTool[]): TextGrammar {
-  return new Map(tools.map((tool) => [tool.name, { name: tool.name, parameters: parametersOf(tool) }]));
+  return new Map(
+    tools.map((tool) => {
+      const { name, aliases = {} } = tool;
+      return [name, { name, parameters: parametersOf(tool), aliases: new Map(Object.entries(aliases)) }];
+    }),
+  );
 }
 
 function parametersOf({ input_schema, aliases = {} }: DescribedTool): Map<string, ValueKind> {

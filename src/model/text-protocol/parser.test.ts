@@ -60,7 +60,8 @@ const soup = fc
 
 /** What ends the value by the rules, although the model may not have meant it. */
 const END = /<\/content>\s*<\/write_to_file>/;
-const NEXT = new RegExp(`</content>\\s*<(?:${[...grammar.get('write_to_file')!.parameters.keys()].join('|')})>`);
+/** The same with a parameter that is not given yet; `path` is, and so are its other names. */
+const NEXT = /<\/content>\s*<task_progress>/;
 const TOOLS = [...grammar.keys()].join('|');
 const BEGINNING = new RegExp(
   [...grammar]
@@ -134,7 +135,7 @@ describe('TextProtocolParser', () => {
       part: fc.oneof(
         { depthSize: 'small' },
         word,
-        fc.constantFrom('</content>x', '</path>', '```\n', '</write_to_file>\n', '<content>', '<read_file> is a tool'),
+        fc.constantFrom('</content>x', '</path>', '```\n', 'x</write_to_file>\n', '<content>', '<read_file> is a tool'),
         tie('value').map(write),
         tie('value').map((command) => writeCall(grammar, 'execute_command', { command })),
         tie('value').map((regex) => writeCall(grammar, 'search_files', { path: '.', regex })),
