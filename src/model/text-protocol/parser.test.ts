@@ -119,7 +119,7 @@ describe('TextProtocolParser', () => {
     const value = soup.map((text) => text.replace(new RegExp(`<(${TOOLS})>`, 'g'), '<$1 >'));
     fc.assert(
       fc.property(value, value, fc.boolean(), (content, text, more) => {
-        const rest = END.test(content) || END.test(text) ? '' : text;
+        const rest = [END, NEXT].some((one) => one.test(content) || one.test(text)) ? '' : text;
         const source = `${write(content)}${more ? `${rest}${writeCall(grammar, 'read_file', { path: 'b' })}` : ''}`;
         fc.pre(!(more && END.test(content)) && !NEXT.test(content));
         const expected = [['write_to_file', { path: 'a', content }]];
