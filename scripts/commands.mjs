@@ -6,7 +6,7 @@ import { countTests } from './count.mjs';
 import { root } from './inputs.mjs';
 import { note, prepare, StepFailed, withBinaries } from './setup.mjs';
 
-const COMMANDS = { demo, test, check, verify, bench, build: async () => 0 };
+const COMMANDS = { demo, test, check, verify, bench, record, build: async () => 0 };
 
 /** Sets the checkout up as far as needed, runs the command and ends with its exit code. */
 export async function main([name = '', ...args]) {
@@ -55,6 +55,12 @@ async function bench(args) {
   const named = args.some((arg) => !arg.startsWith('-'));
   const env = named ? await withBinaries(['temporal']) : process.env;
   return run([join(root, 'scripts', 'run-typescript.mjs'), join(root, 'bench', 'main.ts'), ...args], env);
+}
+
+/** Records the histories that every build has to be able to replay. */
+async function record() {
+  const script = join(root, 'test', 'replay', 'record.ts');
+  return run([join(root, 'scripts', 'run-typescript.mjs'), script], await withBinaries(['temporal']));
 }
 
 /** The environment without what would lead tests to a person's server, provider or money. */
