@@ -1,6 +1,8 @@
 import * as crash from './crash.js';
 import * as history from './history.js';
+import * as latency from './latency.js';
 import * as memory from './memory.js';
+import * as parse from './parse.js';
 import * as start from './start.js';
 import { load, taken } from './support/machine.js';
 import { type BenchOptions, OPTIONS_HELP, parseOptions, progress } from './support/options.js';
@@ -12,7 +14,7 @@ interface Bench {
   run(options: BenchOptions): Promise<Report>;
 }
 
-const BENCHES: Record<string, Bench> = { turn, history, start, memory, crash };
+const BENCHES: Record<string, Bench> = { turn, history, start, memory, crash, parse, latency };
 
 /** Runs the benches named in `args`, or lists them. @returns the exit code */
 export async function main(args: string[]): Promise<number> {

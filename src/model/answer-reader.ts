@@ -1,5 +1,6 @@
 import type { AnswerBlock, CallProblem } from '../domain/blocks.js';
 import { NO_USAGE, type Usage } from '../domain/usage.js';
+import { GatheredText } from './gathered-text.js';
 
 /** A stream event of the Messages API as it came, ping included. */
 export interface RawEvent {
@@ -28,12 +29,13 @@ export type AnswerSource = Pick<
 const MAX_TOKENS = 1e9;
 /** Arguments nested deeper than this are no tool's, and would exhaust the stack. */
 const MAX_DEPTH = 100;
+const BACKSLASH = 92;
 
 type Partial =
-  | { type: 'text'; text: string }
-  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'text'; text: GatheredText }
+  | { type: 'thinking'; thinking: GatheredText; signature: string }
   | { type: 'redacted_thinking'; data: string }
-  | { type: 'tool_use'; name: string; given: unknown; json: string };
+  | { type: 'tool_use'; name: string; given: unknown; json: GatheredText };
 
 /**
  * Puts an answer together from the raw events of its stream. Each event is looked at once, so the work is linear in the
@@ -85,7 +87,8 @@ export class AnswerReader {
   unfinishedText(): { block: number; text: string }[] {
     const found: { block: number; text: string }[] = [];
     for (const [block, part] of this.open) {
-      if (part.type === 'text' && part.text.trim() !== '') found.push({ block, text: part.text.trimEnd() });
+      const text = part.type === 'text' ? part.text.toString().trimEnd() : '';
+      if (text !== '') found.push({ block, text });
     }
     return found;
   }
@@ -128,7 +131,7 @@ export class AnswerReader {
     const out: ReaderOutput[] = [{ kind: 'begin', block: number, of: str(block.type) }];
     if (!part) return out;
     this.open.set(number, part);
-    const first = part.type === 'text' ? part.text : part.type === 'thinking' ? part.thinking : '';
+    const first = (part.type === 'text' ? part.text : part.type === 'thinking' ? part.thinking : '').toString();
     if (first !== '') {
       this.received += first.length;
       out.push({
@@ -149,21 +152,21 @@ export class AnswerReader {
     if (part.type === 'text' && delta.type === 'text_delta') {
       const text = str(delta.text);
       const offset = part.text.length;
-      part.text += text;
+      part.text.add(text);
       this.received += text.length;
       return text === '' ? [] : [{ kind: 'delta', block, of: 'text', offset, text }];
     }
     if (part.type === 'thinking' && delta.type === 'thinking_delta') {
       const text = str(delta.thinking);
       const offset = part.thinking.length;
-      part.thinking += text;
+      part.thinking.add(text);
       this.received += text.length;
       return text === '' ? [] : [{ kind: 'delta', block, of: 'reasoning', offset, text }];
     }
     if (part.type === 'thinking' && delta.type === 'signature_delta') part.signature += str(delta.signature);
     if (part.type === 'tool_use' && delta.type === 'input_json_delta') {
       const text = str(delta.partial_json);
-      part.json += text;
+      part.json.add(text);
       this.received += text.length;
     }
     return [];
@@ -186,13 +189,13 @@ export class AnswerReader {
 function partialOf(block: Record<string, unknown>): Partial | undefined {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: str(block.text) };
+      return { type: 'text', text: new GatheredText(str(block.text)) };
     case 'thinking':
-      return { type: 'thinking', thinking: str(block.thinking), signature: str(block.signature) };
+      return { type: 'thinking', thinking: new GatheredText(str(block.thinking)), signature: str(block.signature) };
     case 'redacted_thinking':
       return { type: 'redacted_thinking', data: str(block.data) };
     case 'tool_use':
-      return { type: 'tool_use', name: str(block.name), given: block.input, json: '' };
+      return { type: 'tool_use', name: str(block.name), given: block.input, json: new GatheredText() };
     default:
       return undefined;
   }
@@ -201,27 +204,26 @@ function partialOf(block: Record<string, unknown>): Partial | undefined {
 /** Blank text and unsigned thinking are dropped: the provider would refuse them in the next request. */
 function finished(part: Partial, block: number): AnswerBlock | undefined {
   switch (part.type) {
-    case 'text':
-      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text };
+    case 'text': {
+      const text = part.text.toString();
+      return text.trim() === '' ? undefined : { type: 'text', text };
+    }
     case 'thinking':
-      return part.signature === '' ? undefined : part;
+      return part.signature === '' ? undefined : { ...part, thinking: part.thinking.toString() };
     case 'redacted_thinking':
       return part;
     case 'tool_use':
-      return { type: 'tool_use', name: part.name, block, ...readInput(part) };
+      return { type: 'tool_use', name: part.name, block, ...readInput(part.given, part.json.toString()) };
   }
 }
 
-function readInput(part: { given: unknown; json: string }): {
-  input: Record<string, unknown>;
-  problem?: CallProblem;
-} {
-  if (part.json.trim() === '') return { input: record(part.given) };
-  if (depthOf(part.json) > MAX_DEPTH) {
+function readInput(given: unknown, json: string): { input: Record<string, unknown>; problem?: CallProblem } {
+  if (json.trim() === '') return { input: record(given) };
+  if (depthOf(json) > MAX_DEPTH) {
     return { input: {}, problem: { kind: 'bad_json', message: `The arguments are nested deeper than ${MAX_DEPTH}.` } };
   }
   try {
-    const value: unknown = JSON.parse(part.json);
+    const value: unknown = JSON.parse(json);
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
       return { input: value as Record<string, unknown> };
     }
@@ -235,21 +237,34 @@ function readInput(part: { given: unknown; json: string }): {
   }
 }
 
+/** What matters of a JSON text for how deep it goes: brackets, and where strings begin. */
+const BRACKETS = /["[\]{}]/g;
+
 /** How deep the brackets of a JSON text go, those in strings left out. */
 function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;
-  let inString = false;
-  for (let at = 0; at < json.length; at++) {
-    const char = json[at];
-    if (inString) {
-      if (char === '\\') at++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
+  BRACKETS.lastIndex = 0;
+  for (let found = BRACKETS.exec(json); found; found = BRACKETS.exec(json)) {
+    const [char] = found;
+    if (char === '"') BRACKETS.lastIndex = endOfString(json, found.index);
     else if (char === '{' || char === '[') deepest = Math.max(deepest, ++depth);
-    else if (char === '}' || char === ']') depth--;
+    else depth--;
   }
   return deepest;
+}
+
+/** @returns where the string that begins at `start` has ended */
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    const quote = json.indexOf('"', at);
+    if (quote < 0) return json.length;
+    let before = quote;
+    while (json.charCodeAt(before - 1) === BACKSLASH && before - 1 > start) before--;
+    if ((quote - before) % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
 }
 
 function record(value: unknown): Record<string, unknown> {

@@ -93,6 +93,18 @@ describe('benches, with tiny sizes', () => {
     expect(isTime(report.aims[0]!.measured)).toBe(true);
   }, 120_000);
 
+  it('parse reads answers of both protocols, and finds their call', async () => {
+    const { rows } = table(await quick('parse'), /pieces/);
+    expect(rows.map(([name]) => name)).toEqual(['native, 10 KB', 'native, 100 KB', 'text, 10 KB', 'text, 100 KB']);
+    for (const [, ...figures] of rows) expect(figures.every(isTime)).toBe(true);
+  }, 120_000);
+
+  it('latency goes from the model and from a person to the tool, and to a viewer', async () => {
+    const report = await quick('latency');
+    expect(report.aims).toHaveLength(3);
+    for (const [, ...figures] of table(report, /Latency/).rows) expect(figures.every(isTime)).toBe(true);
+  }, 120_000);
+
   it('lists the benches, and refuses what it does not know', async () => {
     expect(await bench()).toMatchObject({ code: 0, stdout: expect.stringContaining('  history ') });
     expect(await bench('nothing')).toMatchObject({ code: 2, stderr: expect.stringContaining('no bench "nothing"') });

@@ -1,4 +1,5 @@
 import type { CallProblem } from '../../domain/blocks.js';
+import { GatheredText } from '../gathered-text.js';
 import { isOpenEnded, readValue, type TextGrammar, type TextTool, type ValueKind } from './grammar.js';
 
 /** A tag with the name of a tool or of a parameter. */
@@ -34,12 +35,11 @@ export type TagResult = 'more' | 'complete' | 'next' | 'text';
 export class CallReader {
   /** Position of the block in the answer; set once it is certain that this is a call. */
   block: number | undefined;
-  /** Everything read, from the white space before the opening tag on. */
-  raw: string;
   /** Where the call ends in `raw`, as far as it is known. */
   end: number | undefined;
   /** Something else than white space or a parameter has followed the opening tag. */
   stray = false;
+  private readonly read: GatheredText;
   private readonly given: Given[] = [];
   private open: Given | undefined;
   /** Calls of the same tool that have begun inside the value and not ended. */
@@ -56,7 +56,12 @@ export class CallReader {
     before: string,
     tag: string,
   ) {
-    this.raw = before + tag;
+    this.read = new GatheredText(before + tag);
+  }
+
+  /** Everything read, from the white space before the opening tag on. */
+  get raw(): string {
+    return this.read.toString();
   }
 
   get name(): string {
@@ -70,7 +75,7 @@ export class CallReader {
 
   /** Where the tag begins that waits for the next one. */
   get waitingAt(): number {
-    return this.waiting?.at ?? this.raw.length;
+    return this.waiting?.at ?? this.read.length;
   }
 
   text(piece: string): void {
@@ -78,16 +83,16 @@ export class CallReader {
       this.waiting = undefined;
       if (this.isBare) this.stray = true;
     }
-    this.raw += piece;
+    this.read.add(piece);
   }
 
   /** @param source the tag as written; it is part of `raw` then, unless it belongs to the next call */
   tag(tag: Tag, source: string): TagResult {
     const { waiting } = this;
-    const at = this.raw.length;
+    const at = this.read.length;
     if (waiting && !waiting.close && this.begins(waiting.name, tag) && !this.open && !this.isBare) return 'next';
     if (this.isBare && !tag.close && this.grammar.has(tag.name)) return 'text';
-    this.raw += source;
+    this.read.add(source);
     this.waiting = undefined;
     if (this.open) return this.inValue(this.open, waiting, tag, at);
     if (waiting?.close && this.goesOn(waiting, tag)) return 'more';
@@ -118,8 +123,9 @@ export class CallReader {
 
   /** The values of a call that has ended. */
   input(): Record<string, string> {
+    const { raw } = this;
     return Object.fromEntries(
-      this.given.map(({ name, kind, start, end }) => [name, readValue(kind, this.raw.slice(start, end))]),
+      this.given.map(({ name, kind, start, end }) => [name, readValue(kind, raw.slice(start, end))]),
     );
   }
 
@@ -159,7 +165,7 @@ export class CallReader {
     const upTo = this.given.findIndex(({ name }) => name === waiting.name);
     if (tag.close && tag.name === this.tool.name) {
       this.extend(waiting.name, waiting.at);
-      this.end = this.raw.length;
+      this.end = this.read.length;
       return true;
     }
     const isNew =
@@ -182,7 +188,7 @@ export class CallReader {
   private begin(name: string): TagResult {
     const before = this.given.findIndex((one) => this.ours(one.name) === this.ours(name));
     if (before >= 0) this.given.splice(before, 1);
-    this.open = { name, kind: this.tool.parameters.get(name)!, start: this.raw.length, end: -1 };
+    this.open = { name, kind: this.tool.parameters.get(name)!, start: this.read.length, end: -1 };
     this.given.push(this.open);
     this.depth = 0;
     return 'more';
@@ -194,12 +200,12 @@ export class CallReader {
   }
 
   private close(): TagResult {
-    this.end = this.raw.length;
+    this.end = this.read.length;
     return this.given.some(({ kind }) => isOpenEnded(kind)) ? 'more' : 'complete';
   }
 
   private noteEnd({ name, at }: Waiting): void {
-    this.lastEnd = { parameter: name, at, end: this.raw.length };
+    this.lastEnd = { parameter: name, at, end: this.read.length };
   }
 
   /** A parameter that is given, and whose value may go on. */

@@ -1,5 +1,6 @@
 import type { CallProblem } from '../../domain/blocks.js';
 import type { ReaderOutput } from '../answer-reader.js';
+import { GatheredText } from '../gathered-text.js';
 import { CallReader, type Tag } from './call-reader.js';
 import type { TextGrammar } from './grammar.js';
 
@@ -22,7 +23,7 @@ export class TextProtocolParser {
   private carry = '';
   /** White space that belongs to no block yet. */
   private blank = '';
-  private text: { block: number; text: string } | undefined;
+  private text: { block: number; text: GatheredText } | undefined;
   private call: CallReader | undefined;
   private out: ReaderOutput[] | undefined;
 
@@ -82,7 +83,7 @@ export class TextProtocolParser {
 
   /** The text block that is arriving. */
   get unfinished(): { block: number; text: string } | undefined {
-    return this.text;
+    return this.text && { block: this.text.block, text: this.text.text.toString() };
   }
 
   private taken(): readonly ReaderOutput[] {
@@ -115,8 +116,8 @@ export class TextProtocolParser {
     if (this.call) this.call.text(piece);
     else if (this.text) {
       const { block, text } = this.text;
-      this.text.text += piece;
       this.put({ kind: 'delta', block, of: 'text', offset: text.length, text: piece });
+      text.add(piece);
     } else {
       if (!/\S/.test(piece)) {
         this.blank += piece;
@@ -125,7 +126,7 @@ export class TextProtocolParser {
       const text = this.blank + piece;
       const block = this.next();
       this.blank = '';
-      this.text = { block, text };
+      this.text = { block, text: new GatheredText(text) };
       this.put({ kind: 'begin', block, of: 'text' });
       this.put({ kind: 'delta', block, of: 'text', offset: 0, text });
     }
@@ -206,7 +207,7 @@ export class TextProtocolParser {
     if (!this.text) return;
     const { block, text } = this.text;
     this.text = undefined;
-    this.put({ kind: 'block', block, content: { type: 'text', text } });
+    this.put({ kind: 'block', block, content: { type: 'text', text: text.toString() } });
   }
 }
 

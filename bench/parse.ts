@@ -1,0 +1,139 @@
+import { AnswerReader, type AnswerSource, type RawEvent } from '../src/model/answer-reader.js';
+import { TextProtocolReader } from '../src/model/text-protocol/reader.js';
+import { textGrammar } from '../src/tools/text-tools.js';
+import { type BenchOptions, progress } from './support/options.js';
+import { type Aim, check, type Report } from './support/report.js';
+import { median } from './support/stats.js';
+
+export const about =
+  'reading an answer that arrives in pieces of 16 characters, next to reading all of it again for each';
+
+const CHUNK = 16;
+const SIZES = [10_000, 100_000, 1_000_000, 5_000_000];
+/** Reading it all again takes time with the square of the size: measured up to here. */
+const MOST_AGAIN = 100_000;
+/** Characters read for one figure, so that small answers are read often enough. */
+const WORK = 20_000_000;
+
+type Protocol = 'native' | 'text';
+const PROTOCOLS: readonly Protocol[] = ['native', 'text'];
+const newReader = (protocol: Protocol): AnswerSource =>
+  protocol === 'native' ? new AnswerReader() : new TextProtocolReader(textGrammar());
+
+/** MB/s of each answer size. */
+type Speeds = Map<number, number>;
+
+export async function run(options: BenchOptions): Promise<Report> {
+  const sizes = options.quick ? [10_000, 100_000] : SIZES;
+  const rounds = options.rounds ?? (options.quick ? 1 : 7);
+  const rows: (string | number)[][] = [];
+  const aims: Aim[] = [];
+  for (const protocol of PROTOCOLS) {
+    const speeds: Speeds = new Map();
+    for (const size of sizes) {
+      const answer = answerOf(protocol, size);
+      speedOf(protocol, answer, size, options.quick ? size : WORK / 4);
+      const taken = Array.from({ length: rounds }, () => speedOf(protocol, answer, size, options.quick ? size : WORK));
+      speeds.set(size, median(taken));
+      const again = size <= MOST_AGAIN ? size / 1e6 / secondsOf(() => readAgain(protocol, answer)) : Number.NaN;
+      progress(`${protocol}, ${size / 1000} KB: ${speeds.get(size)!.toFixed(0)} MB/s`);
+      rows.push([`${protocol}, ${size / 1000} KB`, speeds.get(size)!, again, speeds.get(size)! / again]);
+    }
+    aims.push(...aimsOf(protocol, speeds));
+  }
+  const columns = ['', 'MB/s', 'read again each time', 'ratio'];
+  return { aims, tables: [{ title: `Answers in pieces of ${CHUNK} characters`, columns, rows }], notes: NOTES };
+}
+
+/** An answer that writes one file; the events of its pieces are made as they are read, as they are of a stream. */
+interface Answer {
+  block: object;
+  delta: (piece: string) => object;
+  source: string;
+}
+
+function answerOf(protocol: Protocol, size: number): Answer {
+  const line = 'const text = "a line of code, with a <tag> and a \\"quote\\" in it";\n';
+  const content = line.repeat(Math.ceil(size / line.length)).slice(0, size);
+  if (protocol === 'native') {
+    return {
+      block: { type: 'tool_use', id: 'toolu_1', name: 'write_to_file', input: {} },
+      delta: (piece) => ({ type: 'input_json_delta', partial_json: piece }),
+      source: JSON.stringify({ path: 'a.ts', content }),
+    };
+  }
+  return {
+    block: { type: 'text', text: '' },
+    delta: (piece) => ({ type: 'text_delta', text: piece }),
+    source: `I write it.\n<write_to_file>\n<path>a.ts</path>\n<content>\n${content}</content>\n</write_to_file>`,
+  };
+}
+
+/** @returns MB/s */
+function speedOf(protocol: Protocol, answer: Answer, size: number, work: number): number {
+  const times = Math.max(1, Math.round(work / size));
+  const seconds = secondsOf(() => {
+    for (let at = 0; at < times; at++) {
+      const calls = read(newReader(protocol), answer);
+      check(calls === 1, `The answer has one call, not ${calls}.`);
+    }
+  });
+  return (times * size) / 1e6 / seconds;
+}
+
+/** @returns the calls that were found */
+function read(reader: AnswerSource, { block, delta, source }: Answer, isWhole = true): number {
+  let calls = 0;
+  const take = (event: RawEvent) => {
+    for (const output of reader.read(event)) {
+      if (output.kind === 'block' && output.content.type === 'tool_use' && !output.content.problem) calls++;
+    }
+  };
+  take({ type: 'message_start', message: { id: 'msg_1', usage: { input_tokens: 1, output_tokens: 1 } } });
+  take({ type: 'content_block_start', index: 0, content_block: block });
+  for (let at = 0; at < source.length; at += CHUNK) {
+    take({ type: 'content_block_delta', index: 0, delta: delta(source.slice(at, at + CHUNK)) });
+  }
+  if (!isWhole) return calls;
+  take({ type: 'content_block_stop', index: 0 });
+  take({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } });
+  take({ type: 'message_stop' });
+  return calls;
+}
+
+/** What there is so far, from its beginning, whenever a piece has come. */
+function readAgain(protocol: Protocol, answer: Answer): void {
+  for (let end = CHUNK; end <= answer.source.length; end += CHUNK) {
+    read(newReader(protocol), { ...answer, source: answer.source.slice(0, end) }, false);
+  }
+}
+
+function secondsOf(act: () => void): number {
+  const began = performance.now();
+  act();
+  return (performance.now() - began) / 1000;
+}
+
+function aimsOf(protocol: Protocol, speeds: Speeds): Aim[] {
+  const large = [...speeds].filter(([size]) => size >= 100_000).map(([, speed]) => speed);
+  const least = Math.min(...speeds.values());
+  return [
+    {
+      aim: `${protocol}: at least 20 MB/s (time of a MB ≤ 50 ms)`,
+      measured: 1000 / least,
+      most: 50,
+      unit: 'ms',
+    },
+    {
+      aim: `${protocol}: time per byte flat within 20 % from 100 KB on`,
+      measured: Math.max(...large) / Math.min(...large),
+      most: 1.2,
+      unit: '×',
+    },
+  ];
+}
+
+const NOTES = [
+  'The answer is one call that writes a file; making the event of each piece is part of the figure. Each figure is the median of several rounds of some 20 MB.',
+  'Reading all of it again for each piece is what a parser without memory does; it is measured up to 100 KB.',
+];
