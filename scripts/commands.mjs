@@ -6,7 +6,7 @@ import { countTests } from './count.mjs';
 import { root } from './inputs.mjs';
 import { note, prepare, StepFailed, withBinaries } from './setup.mjs';
 
-const COMMANDS = { demo, test, check, verify, bench, record, build: async () => 0 };
+const COMMANDS = { demo, test, check, verify, bench, chaos, record, build: async () => 0 };
 
 /** Sets the checkout up as far as needed, runs the command and ends with its exit code. */
 export async function main([name = '', ...args]) {
@@ -55,6 +55,12 @@ async function bench(args) {
   const named = args.some((arg) => !arg.startsWith('-'));
   const env = named ? await withBinaries(['temporal']) : process.env;
   return run([join(root, 'scripts', 'run-typescript.mjs'), join(root, 'bench', 'main.ts'), ...args], env);
+}
+
+/** Kills the worker of a small task at every point. */
+async function chaos(args) {
+  const script = join(root, 'test', 'chaos', 'main.ts');
+  return run([join(root, 'scripts', 'run-typescript.mjs'), script, ...args], await withBinaries(['temporal']));
 }
 
 /** Records the histories that every build has to be able to replay. */

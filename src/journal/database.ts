@@ -2,6 +2,7 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import { Kysely, SqliteDialect } from 'kysely';
 import Libsql from 'libsql';
 import { closed, explain, isBusy, locked } from './errors.js';
+import { faultPoint } from './fault-points.js';
 
 /** How long a call waits for a lock of another process before it fails, in ms. */
 export const LOCK_TIMEOUT_MS = 30_000;
@@ -103,6 +104,7 @@ export class Database<Schema> {
    * @throws LonghaulError `journal-locked`
    */
   async write<T>(body: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
+    faultPoint('before a write');
     const deadline = Date.now() + this.#lockTimeoutMs;
     const before = this.#last;
     const mine = (async () => {
@@ -114,7 +116,9 @@ export class Database<Schema> {
     })();
     this.#last = mine;
     try {
-      return await mine;
+      const result = await mine;
+      faultPoint('after a write');
+      return result;
     } finally {
       this.#waiting--;
     }
