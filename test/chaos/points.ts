@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TaskEvent } from '../../src/domain/events.js';
 import { callKey } from '../../src/domain/ids.js';
 import { call, finish, type Responder, say } from '../../src/fake-model/index.js';
 import { Transcript } from '../../src/journal/rebuild.js';
@@ -88,7 +89,12 @@ export class PointRunner {
     const problems = await this.problemsOf(task, workspace, model.requests.length);
     if (model.refused().length > 0) problems.push(`The model refused ${model.refused().length} requests.`);
     const sent = sentIn(model.requests.at(-1)?.body);
-    const honest = this.compare(sent, problems);
+    const events = await this.world.events(task);
+    const honest = this.compare(
+      sent,
+      events.some(({ event }) => isCut(event)),
+      problems,
+    );
     return { died, problems, honest };
   }
 
@@ -142,8 +148,11 @@ export class PointRunner {
     return problems;
   }
 
-  /** @returns how many results say honestly that they are not those of a run without a kill */
-  private compare(sent: SentMessage[], problems: string[]): number {
+  /**
+   * @param wasCut the log says that an answer ended early
+   * @returns how many answers and results say honestly that they are not those of a run without a kill
+   */
+  private compare(sent: SentMessage[], wasCut: boolean, problems: string[]): number {
     if (this.expected === undefined) {
       this.expected = sent;
       return 0;
@@ -154,7 +163,7 @@ export class PointRunner {
       const wanted = this.expected[at];
       if (!wanted || message.role !== wanted.role) continue;
       // an answer that broke off after its first call has started ends there
-      const isShort = message.calls.length < wanted.calls.length && message.texts.some((text) => HONEST.test(text));
+      const isShort = wasCut && message.calls.length > 0 && message.calls.length < wanted.calls.length;
       if (isShort) honest++;
       const calls = isShort ? wanted.calls.slice(0, message.calls.length) : wanted.calls;
       if (message.calls.join('\n') !== calls.join('\n')) problems.push(`Message ${at} has other calls.`);
@@ -166,6 +175,11 @@ export class PointRunner {
     }
     return honest;
   }
+}
+
+/** The log says that an answer ended where its worker did. */
+function isCut(event: TaskEvent): boolean {
+  return event.type === 'say' && event.say === 'api_req_finished' && event.stop === 'interrupted';
 }
 
 /** A message as the model received it, without ids. */
