@@ -81,11 +81,16 @@ export function headAfter(parent: Head, messages: readonly Message[]): Head {
   return messages.reduce<Head>(messageId, parent);
 }
 
-/** A message as lists show it: its texts, or what its results say. */
+/** What people wrote stands in its wrapper. */
+const BY_PERSON = /^<(task|user_message|feedback)>\n/;
+
+/** A message as lists show it: what a person said, else its texts, or what its results say. */
 export function listed(id: string, parent: Head, { role, content }: Message): ListedMessage {
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   const results = content.flatMap((block) => (block.type === 'tool_result' ? block.content : []));
-  const words = texts.length > 0 ? texts : results.map((block) => (block.type === 'text' ? block.text : '(image)'));
+  const said = texts.filter((text) => role === 'user' && BY_PERSON.test(text));
+  const shown = said.length > 0 ? said : texts;
+  const words = shown.length > 0 ? shown : results.map((block) => (block.type === 'text' ? block.text : '(image)'));
   const calls = content.filter((block) => block.type === 'tool_use').length;
   return { id, parent, role, excerpt: oneLine(words.join(' '), EXCERPT), calls };
 }

@@ -70,7 +70,8 @@ function percentOf(value: number, cap: number | undefined): number {
 
 /** The ledger refused the next request. */
 export function spentOutcome({ limit, used, cap }: BudgetSpent): Outcome {
-  const amount = (value: number) => (limit === 'cost' ? `$${value.toFixed(4)}` : `${Math.round(value)} ${limit}`);
+  const money = (value: number) => `$${value >= 0.001 || value === 0 ? value.toFixed(4) : value.toPrecision(2)}`;
+  const amount = (value: number) => (limit === 'cost' ? money(value) : `${Math.round(value)} ${limit}`);
   const message = `The task has used ${amount(used)} of ${amount(cap)}; the rest does not pay for another request.`;
   return { outcome: 'budget', limit, message };
 }
