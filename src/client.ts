@@ -27,7 +27,8 @@ import type {
 import { type Answer, type AnswerSource, MAX_INLINE_ANSWER } from './domain/asks.js';
 import type { Mode } from './domain/modes.js';
 import type { AnswerReply, ModeReply, RewindReply, SendReply } from './domain/replies.js';
-import type { TaskInput, TaskSettings } from './domain/task.js';
+import type { TaskSettings } from './domain/settings.js';
+import type { TaskInput } from './domain/task.js';
 import { oneLine } from './domain/text.js';
 import type { Said } from './domain/turn.js';
 import { openJournal } from './journal/open.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESERVE } from '../../test/support/journal.js';
 import type { AnswerBlock, Message } from '../domain/blocks.js';
 import { callKey, toolUseId } from '../domain/ids.js';
-import { DEFAULT_TASK_SETTINGS } from '../domain/task.js';
+import { DEFAULT_TASK_SETTINGS } from '../domain/settings.js';
 import type { StreamInput, TurnEnd } from '../domain/turn.js';
 import { NO_USAGE } from '../domain/usage.js';
 import type { Journal } from '../journal/journal.js';

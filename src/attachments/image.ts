@@ -1,5 +1,5 @@
 import { createInflate } from 'node:zlib';
-import type { ImageType } from '../domain/attachments.js';
+import type { ImageType } from '../domain/blocks.js';
 
 export interface ImageFacts {
   mediaType: ImageType;

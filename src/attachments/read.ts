@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, relative, resolve, sep } from 'node:path';
-import { type Attachment, IMAGE_TYPES } from '../domain/attachments.js';
+import type { Attachment } from '../domain/attachments.js';
+import { IMAGE_TYPES } from '../domain/blocks.js';
 import { LonghaulError } from '../domain/errors.js';
 import { MAX_TEXT_BYTES } from '../domain/limits.js';
 import { cut } from '../domain/text.js';

@@ -1,5 +1,5 @@
-import { type Attachment, type AttachmentsRef, IMAGE_TYPES } from '../domain/attachments.js';
-import { readBlobRef } from '../domain/blocks.js';
+import type { Attachment, AttachmentsRef } from '../domain/attachments.js';
+import { IMAGE_TYPES, readBlobRef } from '../domain/blocks.js';
 import type { Journal } from '../journal/journal.js';
 import { MAX_FILES, MAX_IMAGES } from './limits.js';
 import type { ReadAttachment } from './read.js';

@@ -1,5 +1,6 @@
 import type { LimitsChange, TaskClient } from '../client.js';
-import { DEFAULT_TASK_SETTINGS, type TaskInput } from '../domain/task.js';
+import { DEFAULT_TASK_SETTINGS } from '../domain/settings.js';
+import type { TaskInput } from '../domain/task.js';
 import { LogState, storedEvents } from '../journal/log-state.js';
 import { type Io, printJson, printLine } from './io.js';
 import { limitWords } from './limits.js';

@@ -2,7 +2,7 @@ import { Command, type CommanderError } from 'commander';
 import { LonghaulError } from '../domain/errors.js';
 import { MODES } from '../domain/modes.js';
 import { nearest } from '../domain/nearest.js';
-import { TOOL_PROTOCOLS } from '../domain/task.js';
+import { TOOL_PROTOCOLS } from '../domain/settings.js';
 import { packageVersion } from '../service/package.js';
 import { longhaulHome } from '../settings/paths.js';
 import {

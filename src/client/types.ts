@@ -4,7 +4,7 @@ import type { TaskLimits } from '../domain/budget.js';
 import type { Mode } from '../domain/modes.js';
 import type { Outcome, TaskStatus, Totals } from '../domain/outcomes.js';
 import type { ApprovalPolicy } from '../domain/policy.js';
-import type { FocusChainSettings, TaskSettings } from '../domain/task.js';
+import type { FocusChainSettings, TaskSettings } from '../domain/settings.js';
 import type { Usage } from '../domain/usage.js';
 
 export type { AttachRequest };

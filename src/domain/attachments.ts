@@ -1,8 +1,4 @@
-import type { BlobRef } from './blocks.js';
-
-/** Image types that the Messages API takes. */
-export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
-export type ImageType = (typeof IMAGE_TYPES)[number];
+import type { BlobRef, ImageType } from './blocks.js';
 
 /** An image or a text file that goes with a prompt, a message or an answer; its content is a blob of the journal. */
 export type Attachment =

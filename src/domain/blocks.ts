@@ -1,4 +1,6 @@
-import type { ImageType } from './attachments.js';
+/** Image types that the Messages API takes. */
+export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
+export type ImageType = (typeof IMAGE_TYPES)[number];
 
 /** Content held by the journal and named by its SHA-256 (hex). `bytes` is the length of its UTF-8 form. */
 export interface BlobRef {

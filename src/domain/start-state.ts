@@ -1,5 +1,6 @@
 import { NOTHING_USED } from './budget.js';
-import { type CarriedState, DEFAULT_TASK_SETTINGS, type TaskInput } from './task.js';
+import { DEFAULT_TASK_SETTINGS } from './settings.js';
+import type { CarriedState, TaskInput } from './task.js';
 
 /**
  * What a run begins with: its predecessor may have been of an earlier version, and not hand everything over.

@@ -7,7 +7,7 @@ import type { CallKey, Head, TaskId, TurnKey } from './ids.js';
 import type { Mode } from './modes.js';
 import type { ApprovalPolicy } from './policy.js';
 import type { CarryOver } from './rewind.js';
-import type { FocusChainSettings, Resumed, ToolProtocol } from './task.js';
+import type { FocusChainSettings, Resumed, ToolProtocol } from './settings.js';
 import type { Todo } from './todo.js';
 
 /** Which journal a task's references point into. A mismatch means that calls in flight are unknown. */

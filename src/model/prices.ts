@@ -1,4 +1,4 @@
-import type { ToolProtocol } from '../domain/task.js';
+import type { ToolProtocol } from '../domain/settings.js';
 import type { Usage } from '../domain/usage.js';
 
 /** USD per million tokens. */

@@ -1,5 +1,3 @@
-import type { ProviderError } from './provider-error.js';
-
 /**
  * How long a provider asks to be left alone: `retry-after-ms` or `retry-after`; after too many requests also when a limit
  * that is used up is full again, by the headers of the API and of gateways; or the time that its words name.
@@ -7,7 +5,7 @@ import type { ProviderError } from './provider-error.js';
  * @returns ms; undefined when nothing, or nothing sensible, is said
  */
 export function providersWait(
-  { headers, message }: ProviderError,
+  { headers, message }: { headers?: Headers | undefined; message: string },
   isRateLimit: boolean,
   now: number,
 ): number | undefined {

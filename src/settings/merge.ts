@@ -2,7 +2,7 @@ import { ASK_KINDS, type AskKind, type AskPolicies, type AskPolicy } from '../do
 import type { TaskLimits } from '../domain/budget.js';
 import { LIMIT_NAMES } from '../domain/limits-change.js';
 import { type Approval, type ApprovalPolicy, DEFAULT_APPROVALS } from '../domain/policy.js';
-import { DEFAULT_TASK_SETTINGS, type TaskSettings } from '../domain/task.js';
+import { DEFAULT_TASK_SETTINGS, type TaskSettings } from '../domain/settings.js';
 import { DEFAULT_MODEL } from '../model/prices.js';
 import type { PartialSettings } from './schema.js';
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_TASK_SETTINGS } from '../domain/task.js';
+import { DEFAULT_TASK_SETTINGS } from '../domain/settings.js';
 import { DEFAULT_MODEL } from '../model/prices.js';
 import { resolveSettings } from './resolve.js';
 import type { PartialSettings } from './schema.js';

@@ -5,7 +5,7 @@ import { DURATION_WORDS, readDuration } from '../domain/duration.js';
 import { limitProblem } from '../domain/limits-change.js';
 import { MODES, type Mode } from '../domain/modes.js';
 import { APPROVALS, type Approval } from '../domain/policy.js';
-import { type FocusChainSettings, type TaskSettings, TOOL_PROTOCOLS } from '../domain/task.js';
+import { type FocusChainSettings, type TaskSettings, TOOL_PROTOCOLS } from '../domain/settings.js';
 
 /** What one source says of a task's settings; what it leaves out is for the others to say. */
 export interface PartialSettings {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AskEvent, TaskEvent } from '../../src/domain/events.js';
-import type { TaskSettings } from '../../src/domain/task.js';
+import type { TaskSettings } from '../../src/domain/settings.js';
 import {
   call,
   callraw,

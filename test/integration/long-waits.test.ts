@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TaskSettings } from '../../src/domain/task.js';
+import type { TaskSettings } from '../../src/domain/settings.js';
 import { call, type FakeModel, finish, type Responder, status } from '../../src/fake-model/index.js';
 import type { Journal } from '../../src/journal/journal.js';
 import { type SkippingWorld, startSkippingWorld } from '../support/time-skipping.js';

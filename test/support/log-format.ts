@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ANSWER_SOURCES, ASK_KINDS } from '../../src/domain/asks.js';
-import { IMAGE_TYPES } from '../../src/domain/attachments.js';
+import { IMAGE_TYPES } from '../../src/domain/blocks.js';
 import type { Partial, StoredEvent } from '../../src/domain/events.js';
 import { MODES } from '../../src/domain/modes.js';
 
