@@ -25,8 +25,8 @@ const script: Responder = ({ turn }) => {
 };
 const TURNS = 6;
 
-/** A result that says honestly that nobody knows, or that it did not come to it. */
-const HONEST = /unknown|interrupted|not executed/i;
+/** A result that says honestly that nobody knows, that it did not come to it, or that it was done across a restart. */
+const HONEST = /unknown|interrupted|not executed|a restart came between/i;
 
 export interface PointResult {
   /** The point was passed, so that the worker has killed itself. */
