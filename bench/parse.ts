@@ -3,7 +3,6 @@ import { TextProtocolReader } from '../src/model/text-protocol/reader.js';
 import { textGrammar } from '../src/tools/text-tools.js';
 import { type BenchOptions, progress } from './support/options.js';
 import { type Aim, check, type Report } from './support/report.js';
-import { median } from './support/stats.js';
 
 export const about =
   'reading an answer that arrives in pieces of 16 characters, next to reading all of it again for each';
@@ -25,24 +24,37 @@ type Speeds = Map<number, number>;
 
 export async function run(options: BenchOptions): Promise<Report> {
   const sizes = options.quick ? [10_000, 100_000] : SIZES;
-  const rounds = options.rounds ?? (options.quick ? 1 : 7);
+  const rounds = options.rounds ?? (options.quick ? 1 : 9);
   const rows: (string | number)[][] = [];
   const aims: Aim[] = [];
   for (const protocol of PROTOCOLS) {
-    const speeds: Speeds = new Map();
-    for (const size of sizes) {
-      const answer = answerOf(protocol, size);
-      speedOf(protocol, answer, size, options.quick ? size : WORK / 4);
-      const taken = Array.from({ length: rounds }, () => speedOf(protocol, answer, size, options.quick ? size : WORK));
-      speeds.set(size, median(taken));
-      const again = size <= MOST_AGAIN ? size / 1e6 / secondsOf(() => readAgain(protocol, answer)) : Number.NaN;
-      progress(`${protocol}, ${size / 1000} KB: ${speeds.get(size)!.toFixed(0)} MB/s`);
-      rows.push([`${protocol}, ${size / 1000} KB`, speeds.get(size)!, again, speeds.get(size)! / again]);
+    const speeds = speedsOf(protocol, sizes, rounds, options.quick ? Math.max(...sizes) : WORK);
+    for (const [size, speed] of speeds) {
+      const again =
+        size <= MOST_AGAIN ? size / 1e6 / secondsOf(() => readAgain(protocol, answerOf(protocol, size))) : Number.NaN;
+      progress(`${protocol}, ${size / 1000} KB: ${speed.toFixed(0)} MB/s`);
+      rows.push([`${protocol}, ${size / 1000} KB`, speed, again, speed / again]);
     }
     aims.push(...aimsOf(protocol, speeds));
   }
   const columns = ['', 'MB/s', 'read again each time', 'ratio'];
   return { aims, tables: [{ title: `Answers in pieces of ${CHUNK} characters`, columns, rows }], notes: NOTES };
+}
+
+/**
+ * The best of all rounds. Each round measures every size, so that what else the machine does meets all of them; the one
+ * before the first is not counted.
+ */
+function speedsOf(protocol: Protocol, sizes: readonly number[], rounds: number, work: number): Speeds {
+  const answers = new Map(sizes.map((size) => [size, answerOf(protocol, size)]));
+  const speeds: Speeds = new Map();
+  for (let round = 0; round <= rounds; round++) {
+    for (const [size, answer] of answers) {
+      const speed = speedOf(protocol, answer, size, work);
+      if (round > 0) speeds.set(size, Math.max(speed, speeds.get(size) ?? 0));
+    }
+  }
+  return speeds;
 }
 
 /** An answer that writes one file; the events of its pieces are made as they are read, as they are of a stream. */
@@ -134,6 +146,6 @@ function aimsOf(protocol: Protocol, speeds: Speeds): Aim[] {
 }
 
 const NOTES = [
-  'The answer is one call that writes a file; making the event of each piece is part of the figure. Each figure is the median of several rounds of some 20 MB.',
+  'The answer is one call that writes a file; making the event of each piece is part of the figure. Each figure is the best of several rounds of some 20 MB; each round measures every size in turn, after one that is not counted.',
   'Reading all of it again for each piece is what a parser without memory does; it is measured up to 100 KB.',
 ];
