@@ -50,63 +50,93 @@ function speedsOf(protocol: Protocol, sizes: readonly number[], rounds: number, 
   const speeds: Speeds = new Map();
   for (let round = 0; round <= rounds; round++) {
     for (const [size, answer] of answers) {
-      const speed = speedOf(protocol, answer, size, work);
+      const speed = speedOf(protocol, answer, work);
       if (round > 0) speeds.set(size, Math.max(speed, speeds.get(size) ?? 0));
     }
   }
   return speeds;
 }
 
-/** An answer that writes one file; the events of its pieces are made as they are read, as they are of a stream. */
+/**
+ * An answer that writes one file: `head`, so often `body`, `tail`. The body fits into the processor's cache, as what a
+ * stream has just brought does; the events of its pieces are made as they are read.
+ */
 interface Answer {
   block: object;
   delta: (piece: string) => object;
-  source: string;
+  head: string;
+  body: string;
+  times: number;
+  tail: string;
 }
 
+const LINE = 'const text = "a line of code, with a <tag> and a \\"quote\\" in it";\n';
+
 function answerOf(protocol: Protocol, size: number): Answer {
-  const line = 'const text = "a line of code, with a <tag> and a \\"quote\\" in it";\n';
-  const content = line.repeat(Math.ceil(size / line.length)).slice(0, size);
+  // so many lines that their length is a multiple of a piece's, escaped or not
+  const lines = LINE.repeat(CHUNK);
+  const times = Math.round(size / lines.length);
   if (protocol === 'native') {
     return {
       block: { type: 'tool_use', id: 'toolu_1', name: 'write_to_file', input: {} },
       delta: (piece) => ({ type: 'input_json_delta', partial_json: piece }),
-      source: JSON.stringify({ path: 'a.ts', content }),
+      head: '{"path":"a.ts","content":"',
+      body: JSON.stringify(lines).slice(1, -1),
+      times,
+      tail: '"}',
     };
   }
   return {
     block: { type: 'text', text: '' },
     delta: (piece) => ({ type: 'text_delta', text: piece }),
-    source: `I write it.\n<write_to_file>\n<path>a.ts</path>\n<content>\n${content}</content>\n</write_to_file>`,
+    head: 'I write it.\n<write_to_file>\n<path>a.ts</path>\n<content>\n',
+    body: lines,
+    times,
+    tail: '</content>\n</write_to_file>',
   };
 }
 
+/** Characters of the answer. */
+const lengthOf = ({ head, body, times, tail }: Answer) => head.length + times * body.length + tail.length;
+
 /** @returns MB/s */
-function speedOf(protocol: Protocol, answer: Answer, size: number, work: number): number {
-  const times = Math.max(1, Math.round(work / size));
+function speedOf(protocol: Protocol, answer: Answer, work: number): number {
+  const times = Math.max(1, Math.round(work / lengthOf(answer)));
   const seconds = secondsOf(() => {
     for (let at = 0; at < times; at++) {
-      const calls = read(newReader(protocol), answer);
+      const calls = read(newReader(protocol), answer, lengthOf(answer));
       check(calls === 1, `The answer has one call, not ${calls}.`);
     }
   });
-  return (times * size) / 1e6 / seconds;
+  return (times * lengthOf(answer)) / 1e6 / seconds;
 }
 
-/** @returns the calls that were found */
-function read(reader: AnswerSource, { block, delta, source }: Answer, isWhole = true): number {
+/**
+ * Reads an answer, or its first `most` characters.
+ * @returns the calls that were found
+ */
+function read(reader: AnswerSource, answer: Answer, most: number): number {
+  const { block, delta, head, body, times, tail } = answer;
   let calls = 0;
+  let left = most;
   const take = (event: RawEvent) => {
     for (const output of reader.read(event)) {
       if (output.kind === 'block' && output.content.type === 'tool_use' && !output.content.problem) calls++;
     }
   };
+  const takeText = (text: string) => {
+    for (let at = 0; at < text.length && left > 0; at += CHUNK) {
+      const piece = text.slice(at, at + CHUNK);
+      left -= piece.length;
+      take({ type: 'content_block_delta', index: 0, delta: delta(piece) });
+    }
+  };
   take({ type: 'message_start', message: { id: 'msg_1', usage: { input_tokens: 1, output_tokens: 1 } } });
   take({ type: 'content_block_start', index: 0, content_block: block });
-  for (let at = 0; at < source.length; at += CHUNK) {
-    take({ type: 'content_block_delta', index: 0, delta: delta(source.slice(at, at + CHUNK)) });
-  }
-  if (!isWhole) return calls;
+  takeText(head);
+  for (let time = 0; time < times && left > 0; time++) takeText(body);
+  takeText(tail);
+  if (most < lengthOf(answer)) return calls;
   take({ type: 'content_block_stop', index: 0 });
   take({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } });
   take({ type: 'message_stop' });
@@ -115,9 +145,7 @@ function read(reader: AnswerSource, { block, delta, source }: Answer, isWhole = 
 
 /** What there is so far, from its beginning, whenever a piece has come. */
 function readAgain(protocol: Protocol, answer: Answer): void {
-  for (let end = CHUNK; end <= answer.source.length; end += CHUNK) {
-    read(newReader(protocol), { ...answer, source: answer.source.slice(0, end) }, false);
-  }
+  for (let end = CHUNK; end < lengthOf(answer); end += CHUNK) read(newReader(protocol), answer, end);
 }
 
 function secondsOf(act: () => void): number {
