@@ -28,12 +28,13 @@ export async function run(options: BenchOptions): Promise<Report> {
     await world.worker();
     const bareMs = await bareTimes(world, samples);
     progress('bare: done');
-    const toolMs = await toolTimes(world, samples);
+    const toolMs = await toolTimes(world, samples, true);
+    const lastToolMs = await toolTimes(world, samples, false);
     progress('tools: done');
     const askMs = await askTimes(world, samples);
     progress('asks: done');
     const viewerMs = await viewerTimes(world, options.quick ? 10 : DELTAS);
-    return reportOf({ bareMs, toolMs, askMs, viewerMs });
+    return reportOf({ bareMs, toolMs, lastToolMs, askMs, viewerMs });
   } finally {
     await bare.stop();
     await world.stop();
@@ -61,14 +62,18 @@ async function bareTimes({ temporal }: World, samples: number): Promise<number[]
 const command = (answer: TimedAnswer, n: number) =>
   answer.call('execute_command', { command: `true ${n}`, requires_approval: false });
 
-/** ms from the last byte of a call to the start of its tool, while the answer goes on. */
-async function toolTimes(world: World, samples: number): Promise<number[]> {
+/**
+ * ms from the last byte of a call to the start of its tool, while the answer goes on.
+ * @param isFollowed a text begins right behind the call; otherwise the stream stays open and brings nothing for a while
+ */
+async function toolTimes(world: World, samples: number, isFollowed: boolean): Promise<number[]> {
   const written: number[] = [];
   const model = await startTimedModel(async (answer, n) => {
     if (n >= samples) return complete(answer);
     written.push(command(answer, n));
-    answer.beginText();
+    if (isFollowed) answer.beginText();
     await sleep(STREAMS_ON_MS);
+    if (!isFollowed) answer.beginText();
     answer.text('And so on.');
     answer.endText();
     answer.end('tool_use');
@@ -171,11 +176,12 @@ function complete(answer: TimedAnswer): void {
 interface Times {
   bareMs: number[];
   toolMs: number[];
+  lastToolMs: number[];
   askMs: number[];
   viewerMs: number[];
 }
 
-function reportOf({ bareMs, toolMs, askMs, viewerMs }: Times): Report {
+function reportOf({ bareMs, toolMs, lastToolMs, askMs, viewerMs }: Times): Report {
   const bare = median(bareMs);
   const more = (what: string, times: number[]): Aim => ({
     aim: `${what}: at most 25 ms more than a bare signal to its activity (median)`,
@@ -187,6 +193,7 @@ function reportOf({ bareMs, toolMs, askMs, viewerMs }: Times): Report {
   return {
     aims: [
       more('call to tool', toolMs),
+      more('call to tool, nothing behind it', lastToolMs),
       more('answer to tool', askMs),
       { aim: 'delta to viewer: ≤ 80 ms (median)', measured: median(viewerMs), most: 80, unit: 'ms' },
     ],
@@ -197,6 +204,7 @@ function reportOf({ bareMs, toolMs, askMs, viewerMs }: Times): Report {
         rows: [
           row('bare: signal to activity', bareMs),
           row('last byte of a call to its tool, while the answer streams', toolMs),
+          row('the same, while nothing follows the call', lastToolMs),
           row('"yes" to the tool', askMs),
           row('delta to viewer', viewerMs),
         ],

@@ -22,14 +22,16 @@ export type ReaderOutput =
 /** What reads the events of one answer. */
 export type AnswerSource = Pick<
   AnswerReader,
-  'usage' | 'usageComplete' | 'requestId' | 'received' | 'unfinishedText' | 'unfinishedCalls'
-> & { read(event: RawEvent): readonly ReaderOutput[] };
+  'usage' | 'usageComplete' | 'requestId' | 'received' | 'read' | 'unfinishedText' | 'unfinishedCalls'
+>;
 
 /** More tokens than any request has: a larger count is a mistake of the server. */
 const MAX_TOKENS = 1e9;
 /** Arguments nested deeper than this are no tool's, and would exhaust the stack. */
 const MAX_DEPTH = 100;
 const BACKSLASH = 92;
+/** Most events bring nothing to light: they share one array. */
+const NOTHING: readonly ReaderOutput[] = [];
 
 type Partial =
   | { type: 'text'; text: GatheredText }
@@ -55,11 +57,14 @@ export class AnswerReader {
   /** UTF-16 units received, for an estimate when the stream ends early. */
   received = 0;
 
-  read(event: RawEvent): ReaderOutput[] {
+  /** @param keepsText false: text comes in deltas only, none of which has an offset, and its blocks are empty */
+  constructor(private readonly keepsText = true) {}
+
+  read(event: RawEvent): readonly ReaderOutput[] {
     switch (event.type) {
       case 'message_start':
         this.readStart(record(event.message));
-        return [];
+        return NOTHING;
       case 'content_block_start':
         return this.begin(event.index, record(event.content_block));
       case 'content_block_delta':
@@ -70,7 +75,7 @@ export class AnswerReader {
         this.readUsage(record(event.usage));
         this.usageComplete = true;
         const reason = record(event.delta).stop_reason;
-        return typeof reason === 'string' ? [{ kind: 'stop', reason }] : [];
+        return typeof reason === 'string' ? [{ kind: 'stop', reason }] : NOTHING;
       }
       case 'message_stop':
         return [{ kind: 'end' }];
@@ -79,7 +84,7 @@ export class AnswerReader {
         return [{ kind: 'error', error: { type: str(error.type) || 'api_error', message: str(error.message) } }];
       }
       default:
-        return [];
+        return NOTHING;
     }
   }
 
@@ -123,8 +128,8 @@ export class AnswerReader {
     };
   }
 
-  private begin(index: unknown, block: Record<string, unknown>): ReaderOutput[] {
-    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0) return [];
+  private begin(index: unknown, block: Record<string, unknown>): readonly ReaderOutput[] {
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0) return NOTHING;
     const part = partialOf(block);
     const number = this.begun++;
     this.numbers.set(index, number);
@@ -145,23 +150,23 @@ export class AnswerReader {
     return out;
   }
 
-  private delta(index: unknown, delta: Record<string, unknown>): ReaderOutput[] {
+  private delta(index: unknown, delta: Record<string, unknown>): readonly ReaderOutput[] {
     const block = this.numberOf(index);
     const part = this.open.get(block);
-    if (!part) return [];
+    if (!part) return NOTHING;
     if (part.type === 'text' && delta.type === 'text_delta') {
       const text = str(delta.text);
       const offset = part.text.length;
-      part.text.add(text);
+      if (this.keepsText) part.text.add(text);
       this.received += text.length;
-      return text === '' ? [] : [{ kind: 'delta', block, of: 'text', offset, text }];
+      return text === '' ? NOTHING : [{ kind: 'delta', block, of: 'text', offset, text }];
     }
     if (part.type === 'thinking' && delta.type === 'thinking_delta') {
       const text = str(delta.thinking);
       const offset = part.thinking.length;
       part.thinking.add(text);
       this.received += text.length;
-      return text === '' ? [] : [{ kind: 'delta', block, of: 'reasoning', offset, text }];
+      return text === '' ? NOTHING : [{ kind: 'delta', block, of: 'reasoning', offset, text }];
     }
     if (part.type === 'thinking' && delta.type === 'signature_delta') part.signature += str(delta.signature);
     if (part.type === 'tool_use' && delta.type === 'input_json_delta') {
@@ -169,16 +174,19 @@ export class AnswerReader {
       part.json.add(text);
       this.received += text.length;
     }
-    return [];
+    return NOTHING;
   }
 
-  private finish(index: unknown): ReaderOutput[] {
+  private finish(index: unknown): readonly ReaderOutput[] {
     const block = this.numberOf(index);
     const part = this.open.get(block);
-    if (!part) return [];
+    if (!part) return NOTHING;
     this.open.delete(block);
+    if (part.type === 'text' && !this.keepsText) {
+      return [{ kind: 'block', block, content: { type: 'text', text: '' } }];
+    }
     const content = finished(part, block);
-    return content ? [{ kind: 'block', block, content }] : [];
+    return content ? [{ kind: 'block', block, content }] : NOTHING;
   }
 
   private numberOf(index: unknown): number {

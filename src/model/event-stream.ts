@@ -97,7 +97,10 @@ export class Watchdog {
   }
 
   feed(): void {
-    clearTimeout(this.idle);
+    if (this.idle) {
+      if (!this.controller.signal.aborted) this.idle.refresh();
+      return;
+    }
     this.idle = setTimeout(() => {
       const seconds = Math.round(this.limits.idleMs / 100) / 10;
       this.end({ class: 'stalled', message: `The provider sent nothing for ${seconds} s.` });

@@ -1,5 +1,5 @@
 /** Pieces that are joined into one: few enough that what is joined is still in the processor's cache. */
-const JOINED = 256;
+const JOINED = 64;
 
 /**
  * A text that arrives in small pieces. Adding costs the same however long it has become; a string that is added to a

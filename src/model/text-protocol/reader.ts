@@ -12,7 +12,8 @@ const WHOLE: ReadonlySet<string> = new Set(['end_turn', 'tool_use', 'stop_sequen
  * when another block begins. A call that comes in the API's own form counts too, as if it had been written.
  */
 export class TextProtocolReader implements AnswerSource {
-  private readonly inner = new AnswerReader();
+  /** The parser keeps the text. */
+  private readonly inner = new AnswerReader(false);
   private count = 0;
   /** Numbers of the provider's blocks that are not text → ours. */
   private readonly numbers = new Map<number, number>();
