@@ -1,14 +1,11 @@
 import { TaskClient } from '../client.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { OnAsk } from './flags.js';
-import { follow } from './follow.js';
-import { HumanView } from './human-view.js';
 import type { Io } from './io.js';
-import { JsonView } from './json-view.js';
-import { onAskOf } from './run.js';
 import { StopSignals } from './signals.js';
 import { Starting } from './starting.js';
-import { requireTask, serviceRuns, uiPage } from './task-row.js';
+import { requireTask, uiPage } from './task-row.js';
+import { viewing } from './viewing.js';
 
 export interface AttachFlags {
   from?: number;
@@ -29,22 +26,10 @@ export async function attachCommand(io: Io, home: string, prefix: string, flags:
       client = await starting.until(TaskClient.connect(options));
     }
     const { workspace, model } = await requireTask(client.journal, task);
-    const onAsk = onAskOf(io, flags);
-    const view = flags.json ? new JsonView(io) : new HumanView(io, client.journal, { howToAnswer: onAsk !== 'prompt' });
+    const { view, follow } = viewing(io, home, client, signals, flags);
     const ui = await uiPage(home, io.env, task);
     view.head({ task, workspace, model, ...(ui ? { ui } : {}) });
-    const from = flags.from ?? 1;
-    return await follow({
-      io,
-      journal: client.journal,
-      actions: client,
-      view,
-      signals,
-      onAsk,
-      task,
-      from,
-      serviceRuns: serviceRuns(home),
-    });
+    return await follow(task, flags.from ?? 1);
   } finally {
     signals.dispose();
     await client.close();

@@ -3,7 +3,8 @@ import type { Journal } from '../journal/journal.js';
 import { outputStream } from '../journal/streams.js';
 import { type CommandOutput, splitResult } from './command-output.js';
 import { changeStat, diffLines } from './diff-lines.js';
-import type { Io, Paint, Style } from './io.js';
+import type { Io, Paint } from './io.js';
+import type { Lines } from './lines.js';
 import { neutralise, neutralLine } from './neutral.js';
 import type { Screen } from './screen.js';
 import { duration } from './text.js';
@@ -26,8 +27,7 @@ export class CallResults {
     private readonly screen: Screen,
     private readonly paint: Paint,
     private readonly commands: CommandOutput,
-    /** Writes one line, cut to the screen. */
-    private readonly line: (style: Style, text: string) => void,
+    private readonly lines: Lines,
     private readonly full: boolean,
   ) {}
 
@@ -45,7 +45,7 @@ export class CallResults {
     const { status, change } = event;
     const more =
       status !== 'done' ? [neutralLine(event.text)] : [...(change ? [changeStat(change)] : []), duration(event.ms)];
-    this.line(styleOf(status), `  ${mark(status)} ${[summary, ...more].join('  ')}`);
+    this.lines.fitted(styleOf(status), `  ${mark(status)} ${[summary, ...more].join('  ')}`);
     const seen = this.seen.delete(event.call);
     if (!change || (!this.full && (seen || !this.io.stdout.isTTY))) return;
     const diff = neutralise(await this.journal.getText(change.diff)).trimEnd();
@@ -61,6 +61,6 @@ export class CallResults {
     // a command that ran is "done", whatever its exit code; the statement tells
     const sign = event.status === 'done' ? '→' : mark(event.status);
     const style = event.status === 'done' ? 'dim' : styleOf(event.status);
-    this.line(style, `  ${sign} ${neutralLine(statement)}  ${duration(event.ms)}`);
+    this.lines.fitted(style, `  ${sign} ${neutralLine(statement)}  ${duration(event.ms)}`);
   }
 }

@@ -7,13 +7,13 @@ import { askLines } from './asking.js';
 import { CallResults } from './call-results.js';
 import { CommandOutput } from './command-output.js';
 import { lineOf } from './event-lines.js';
-import { wrap } from './flow.js';
-import { columns, type Io, type Paint, painter, type Style, textWidth } from './io.js';
+import { type Io, type Paint, painter } from './io.js';
+import { Lines } from './lines.js';
 import { neutralise, neutralLine } from './neutral.js';
 import { markdownProse, rendered } from './prose.js';
 import { Screen } from './screen.js';
 import { StreamedText } from './streamed-text.js';
-import { clock, count, dateTime, displayWidth, duration, fitTo, money, tokens } from './text.js';
+import { count, dateTime, duration, money, tokens } from './text.js';
 import type { RunEnd, TaskHead, View } from './view.js';
 import { commandOf, outcomeWords, todoLines } from './words.js';
 
@@ -36,12 +36,11 @@ export interface ViewOptions {
 export class HumanView implements View {
   readonly screen: Screen;
   private readonly paint: Paint;
+  private readonly lines: Lines;
   private readonly transcript = new Transcript();
   private readonly asked = new Map<string, Ask>();
   private readonly streams: StreamedText;
   private readonly calls: CallResults;
-  private day = '';
-  private at = 0;
   private startedAt: number | undefined;
   private resultShown = false;
   private todo = '';
@@ -53,16 +52,16 @@ export class HumanView implements View {
   ) {
     this.screen = new Screen(io.stdout);
     this.paint = painter(io.colour);
+    this.lines = new Lines(io, this.screen, this.paint, options.times ?? false);
     const full = options.full ?? false;
     const commands = new CommandOutput(this.screen, this.paint, full);
     this.streams = new StreamedText(io, this.screen, this.paint, commands);
-    const line = (style: Style, text: string) => this.fitted(style, text);
-    this.calls = new CallResults(io, journal, this.screen, this.paint, commands, line, full);
+    this.calls = new CallResults(io, journal, this.screen, this.paint, commands, this.lines, full);
   }
 
   head(head: TaskHead): void {
     const { task, model, workspace } = head;
-    this.wrapped(`${this.paint('bold', `task ${task}`)}  ${neutralLine(model)}  ${neutralLine(workspace)}`);
+    this.lines.wrapped(`${this.paint('bold', `task ${task}`)}  ${neutralLine(model)}  ${neutralLine(workspace)}`);
     if (head.ui) this.screen.line(this.paint('dim', `Temporal UI: ${head.ui}`));
   }
 
@@ -76,12 +75,12 @@ export class HumanView implements View {
   }
 
   notice(status: 'no_worker' | 'worker_back', text: string): void {
-    this.text(status === 'no_worker' ? 'yellow' : 'dim', text, '  ', false);
+    this.lines.text(status === 'no_worker' ? 'yellow' : 'dim', text, '  ', false);
   }
 
   /** Something this command has to say of itself. */
   aside(text: string): void {
-    this.text('yellow', neutralise(text), '  ', false);
+    this.lines.text('yellow', neutralise(text), '  ', false);
   }
 
   detached(task: string): void {
@@ -95,7 +94,7 @@ export class HumanView implements View {
       const { until, question } = outcome;
       const waits =
         until === undefined ? 'waits for a person' : `goes on by itself at ${dateTime(until)}, or with an answer`;
-      this.text('yellow', `The task ${waits}: ${neutralLine(question)}`, '  ', false);
+      this.lines.text('yellow', `The task ${waits}: ${neutralLine(question)}`, '  ', false);
       this.screen.line(`Answer with:    ${end.answer?.command ?? `${this.io.command} show ${end.task}`}`);
       this.screen.line(`Come back with: ${this.io.command} attach ${end.task}`);
     }
@@ -120,7 +119,7 @@ export class HumanView implements View {
 
   private async stored(shown: Final): Promise<void> {
     const { task, at, event } = shown.final;
-    this.at = at;
+    this.lines.at = at;
     switch (event.type) {
       case 'say':
         await this.say(event, shown);
@@ -132,7 +131,7 @@ export class HumanView implements View {
         const all = this.options.full ? { maxLines: Number.POSITIVE_INFINITY } : {};
         const layout = { io: this.io, howTo: this.options.howToAnswer ?? false, ...all };
         const lines = await askLines(event, task, this.journal, layout);
-        for (const [i, line] of lines.entries()) this.screen.line(i === 1 ? line + this.time() : line);
+        for (const [i, line] of lines.entries()) this.screen.line(i === 1 ? line + this.lines.time() : line);
         return;
       }
       case 'retract':
@@ -146,7 +145,7 @@ export class HumanView implements View {
       case 'mode':
       case 'limits': {
         const { style, text, indent } = lineOf(event, 'ask' in event ? this.asked.get(event.ask) : undefined);
-        this.text(style, text, indent, true);
+        this.lines.text(style, text, indent, true);
         return;
       }
       case 'status':
@@ -165,7 +164,7 @@ export class HumanView implements View {
       case 'user_feedback':
         this.quoted(event.text);
         for (const { kind, name } of event.attachments ?? [])
-          this.text('cyan', `> [${kind}: ${neutralLine(name)}]`, '> ', false);
+          this.lines.text('cyan', `> [${kind}: ${neutralLine(name)}]`, '> ', false);
         return;
       case 'text':
       case 'reasoning':
@@ -173,7 +172,7 @@ export class HumanView implements View {
         return;
       case 'api_req_started': {
         const again = event.attempt > 1 ? `, try ${event.attempt}` : '';
-        screen.line(paint('dim', `turn ${event.number}${again}`) + this.time());
+        screen.line(paint('dim', `turn ${event.number}${again}`) + this.lines.time());
         return;
       }
       case 'api_req_finished':
@@ -182,20 +181,20 @@ export class HumanView implements View {
         return;
       case 'error_retry': {
         const when = `try ${event.tries} of ${event.maxTries} in ${duration(event.delayMs)}`;
-        this.text('yellow', `  provider: ${neutralLine(event.message)}; ${when}`, '    ', true);
+        this.lines.text('yellow', `  provider: ${neutralLine(event.message)}; ${when}`, '    ', true);
         return;
       }
       case 'error':
-        this.text('red', `error: ${neutralise(event.text)}`, '       ', true);
+        this.lines.text('red', `error: ${neutralise(event.text)}`, '       ', true);
         return;
       case 'info':
-        this.text('dim', `  ${neutralise(event.text)}`, '  ', false);
+        this.lines.text('dim', `  ${neutralise(event.text)}`, '  ', false);
         return;
       case 'tool':
         this.calls.begun(event.call, event.summary);
         return;
       case 'command':
-        this.fitted('bold', `$ ${commandOf(event)}`);
+        this.lines.fitted('bold', `$ ${commandOf(event)}`);
         return;
       case 'tool_result':
         await this.calls.tool(event, shown.final.task);
@@ -217,22 +216,22 @@ export class HumanView implements View {
   private progress({ text, done, total }: Extract<SayEvent, { say: 'task_progress' }>): void {
     if (text === this.todo) return;
     this.todo = text;
-    this.text('bold', `  todo list: ${done}/${total} done`, '  ', true);
+    this.lines.text('bold', `  todo list: ${done}/${total} done`, '  ', true);
     const lines = todoLines(text);
     const most = this.options.full ? lines.length : TODO_LINES;
-    for (const line of lines.slice(0, most)) this.text('dim', `  ${line}`, '      ', false);
+    for (const line of lines.slice(0, most)) this.lines.text('dim', `  ${line}`, '      ', false);
     if (lines.length > most) this.screen.line(this.paint('dim', `  … ${count(lines.length - most, 'more line')}`));
   }
 
   private rewound({ kept, dropped }: RewoundEvent): void {
     const words = `${count(dropped, 'message')} taken back, ${kept} left; what was done in the workspace stays`;
-    this.text('yellow', `  the conversation was rewound: ${words}`, '    ', true);
+    this.lines.text('yellow', `  the conversation was rewound: ${words}`, '    ', true);
   }
 
   private quoted(text: string): void {
     const lines = neutralise(text).trimEnd().split('\n');
     const most = this.options.full ? lines.length : PROMPT_LINES;
-    for (const [i, line] of lines.slice(0, most).entries()) this.text('cyan', `> ${line}`, '> ', i === 0);
+    for (const [i, line] of lines.slice(0, most).entries()) this.lines.text('cyan', `> ${line}`, '> ', i === 0);
     if (lines.length > most) this.screen.line(this.paint('dim', `> … ${count(lines.length - most, 'more line')}`));
   }
 
@@ -241,13 +240,13 @@ export class HumanView implements View {
     switch (event.status) {
       case 'parked': {
         const until = event.until === undefined ? '' : ` until ${dateTime(event.until)}`;
-        this.text('yellow', `parked${until}${reason}`, '  ', true);
+        this.lines.text('yellow', `parked${until}${reason}`, '  ', true);
         return;
       }
       case 'aborting':
       case 'paused':
       case 'no_worker':
-        this.text('yellow', `${event.status.replace('_', ' ')}${reason}`, '  ', true);
+        this.lines.text('yellow', `${event.status.replace('_', ' ')}${reason}`, '  ', true);
         return;
       case 'starting':
       case 'running':
@@ -271,39 +270,6 @@ export class HumanView implements View {
     const time = this.startedAt === undefined ? [] : [duration(at - this.startedAt)];
     const sums = [count(totals.turns, 'turn'), tokens(totals.usage), money(totals.cost), ...time].join(' · ');
     const words = this.paint(outcome.outcome === 'completed' ? 'green' : 'red', outcomeWords(outcome));
-    this.wrapped(`${words} · ${sums}${this.time()}`);
-  }
-
-  /** A line that has its colours, in as many lines as it needs. */
-  private wrapped(text: string): void {
-    this.screen.line(wrap(text, textWidth(this.io), '  '));
-  }
-
-  /** As many lines as it needs; the first one may say when it happened. */
-  private text(style: Style, text: string, hang: string, timed: boolean): void {
-    const stamp = timed ? this.stamp() : '';
-    const [first = '', ...more] = wrap(text, textWidth(this.io) - displayWidth(stamp), hang).split('\n');
-    this.screen.line(this.paint(style, first) + this.paint('dim', stamp));
-    for (const line of more) this.screen.line(this.paint(style, line));
-  }
-
-  /** One line, cut to the screen. */
-  private fitted(style: Style, text: string): void {
-    const time = this.stamp();
-    const cut = fitTo(text, columns(this.io) - displayWidth(time));
-    this.screen.line(this.paint(style, cut) + this.paint('dim', time));
-  }
-
-  private time(): string {
-    return this.paint('dim', this.stamp());
-  }
-
-  /** When the event being shown happened, with the date where that is not the one of the stamp before. */
-  private stamp(): string {
-    if (!this.options.times) return '';
-    const [day = ''] = dateTime(this.at).split(' ');
-    const known = day === this.day;
-    this.day = day;
-    return `  ${known ? clock(this.at) : dateTime(this.at)}`;
+    this.lines.wrapped(`${words} · ${sums}${this.lines.time()}`);
   }
 }

@@ -1,13 +1,9 @@
 import { TaskClient } from '../client.js';
 import type { OnAsk } from './flags.js';
-import { follow } from './follow.js';
-import { HumanView } from './human-view.js';
 import { type Io, printLine } from './io.js';
-import { JsonView } from './json-view.js';
-import { onAskOf } from './run.js';
 import { StopSignals } from './signals.js';
 import { Starting } from './starting.js';
-import { serviceRuns } from './task-row.js';
+import { viewing } from './viewing.js';
 
 export interface ResumeFlags {
   detach?: boolean;
@@ -25,29 +21,15 @@ export async function resumeCommand(
 ): Promise<number> {
   const signals = new StopSignals(io);
   const starting = new Starting(io);
-  const client = await TaskClient.local({ home, env: io.env, ...starting.reports });
+  const client = await TaskClient.local({ home, env: io.env, from: 'cli', ...starting.reports });
   try {
     const resumed = await starting.until(client.resolve(prefix).then((task) => client.resume(task, text)));
     const { task, from } = resumed;
-    const onAsk = onAskOf(io, flags);
-    const view = flags.json ? new JsonView(io) : new HumanView(io, client.journal, { howToAnswer: onAsk !== 'prompt' });
+    const { view, follow } = viewing(io, home, client, signals, flags);
     view.head(resumed);
-    if (flags.detach) {
-      if (!flags.json) printLine(io, `Follow it with: ${io.command} attach ${task} --from ${from}`);
-      return 0;
-    }
-    const { journal } = client;
-    return await follow({
-      io,
-      journal,
-      actions: client,
-      view,
-      signals,
-      onAsk,
-      task,
-      from,
-      serviceRuns: serviceRuns(home),
-    });
+    if (!flags.detach) return await follow(task, from);
+    if (!flags.json) printLine(io, `Follow it with: ${io.command} attach ${task} --from ${from}`);
+    return 0;
   } finally {
     signals.dispose();
     await client.close();

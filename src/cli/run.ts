@@ -7,14 +7,11 @@ import type { Mode } from '../domain/modes.js';
 import type { Approval } from '../domain/policy.js';
 import { type AttachFlags, attachedBy } from './attach-flags.js';
 import type { OnAsk } from './flags.js';
-import { type FollowOptions, follow } from './follow.js';
-import { HumanView } from './human-view.js';
 import { type Io, printLine, printNote } from './io.js';
-import { JsonView } from './json-view.js';
 import { readPrompt } from './prompt-text.js';
 import { StopSignals } from './signals.js';
 import { Starting } from './starting.js';
-import { serviceRuns } from './task-row.js';
+import { viewing } from './viewing.js';
 
 export interface RunFlags extends AttachFlags {
   workspace?: string;
@@ -55,8 +52,7 @@ export async function runCommand(io: Io, home: string, argument: string | undefi
   const client = await TaskClient.local({ home, env: io.env, from: 'cli', ...starting.reports });
   try {
     const started = await starting.until(client.start(request));
-    const onAsk = onAskOf(io, flags);
-    const view = flags.json ? new JsonView(io) : new HumanView(io, client.journal, { howToAnswer: onAsk !== 'prompt' });
+    const { view, follow } = viewing(io, home, client, signals, flags);
     view.head(started);
     if (started.tightened)
       printNote(io, `note: the workspace's .longhaul/settings.json tightens: ${started.tightened.join('; ')}.`);
@@ -65,29 +61,12 @@ export async function runCommand(io: Io, home: string, argument: string | undefi
       if (!flags.json) printLine(io, `Follow it with: ${io.command} attach ${started.task}`);
       return 0;
     }
-    const options: FollowOptions = {
-      io,
-      journal: client.journal,
-      actions: client,
-      view,
-      signals,
-      onAsk,
-      task: started.task,
-      from: 1,
-      serviceRuns: serviceRuns(home),
-    };
-    if (flags.detachable !== undefined) options.detachable = flags.detachable;
-    if (flags.defaultDelayMs !== undefined) options.defaultDelayMs = flags.defaultDelayMs;
-    return await follow(options);
+    const { detachable, defaultDelayMs } = flags;
+    return await follow(started.task, 1, withoutUndefined({ detachable, defaultDelayMs }));
   } finally {
     signals.dispose();
     await client.close();
   }
-}
-
-/** Without a word on it: a person at a terminal is asked; a script ends with the code for "waiting". */
-export function onAskOf(io: Io, flags: { onAsk?: OnAsk; json?: boolean }): OnAsk | 'prompt' {
-  return flags.onAsk ?? (io.interactive && !flags.json ? 'prompt' : 'exit');
 }
 
 function startRequest(io: Io, prompt: string, flags: RunFlags): StartRequest {
