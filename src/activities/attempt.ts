@@ -5,7 +5,7 @@ import type { TaskEvent } from '../domain/events.js';
 import { callKey } from '../domain/ids.js';
 import type { CallReady, StopReason, StreamInput } from '../domain/turn.js';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.js';
-import { faultPoint } from '../journal/fault-points.js';
+import { faultPoints } from '../journal/fault-points.js';
 import { Superseded } from '../journal/journal.js';
 import type { NewBlock, NewResult, TurnRow, UsageRow } from '../journal/rows.js';
 import { AnswerReader, type AnswerSource, type ReaderOutput } from '../model/answer-reader.js';
@@ -221,9 +221,8 @@ export class Attempt {
       // it may change what the calls before it read, and what this execution leaves of them runs before it as well
       if (!(await this.early.settle())) throw new Error('Calls before this one have not run.');
       const ran = this.early.tell();
-      faultPoint('before a signal');
-      await handle.signal('callReady', { ...ready, ...(ran.length > 0 && { ran }) });
-      faultPoint('after a signal');
+      const signal = { ...ready, ...(ran.length > 0 && { ran }) };
+      await faultPoints('signal of a call', () => handle.signal('callReady', signal));
     });
     this.signalling.catch(() => undefined);
   }

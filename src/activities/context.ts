@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { LonghaulError } from '../domain/errors.js';
 import type { TaskRef } from '../domain/turn.js';
-import { faultPoint, withFaultPoints } from '../journal/fault-points.js';
+import { asTaskWork } from '../journal/fault-points.js';
 import type { Journal } from '../journal/journal.js';
 import type { Secrets } from '../model/secrets.js';
 import type { RunGate } from '../runs/enter.js';
@@ -57,12 +57,9 @@ export function activity<Input extends TaskRef, Output>(
     const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
     try {
       checkJournal(input, deps.journal);
-      return await withFaultPoints(async () => {
-        faultPoint('begin of an activity');
+      return await asTaskWork(context.info.activityType, async () => {
         await deps.runs.enter(context.client, input.task, currentRun());
-        const output = await run(input, deps, stop);
-        faultPoint('end of an activity');
-        return output;
+        return run(input, deps, stop);
       });
     } catch (err) {
       throw withoutSecrets(asFailure(err, context), deps.secrets);

@@ -1,8 +1,9 @@
+import { basename } from 'node:path';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, SqliteDialect } from 'kysely';
 import Libsql from 'libsql';
 import { closed, explain, isBusy, locked } from './errors.js';
-import { faultPoint } from './fault-points.js';
+import { faultPoints } from './fault-points.js';
 
 /** How long a call waits for a lock of another process before it fails, in ms. */
 export const LOCK_TIMEOUT_MS = 30_000;
@@ -103,8 +104,20 @@ export class Database<Schema> {
    * queries, so that the lock is held for as long as they take. Writes of one process wait for each other in order.
    * @throws LonghaulError `journal-locked`
    */
-  async write<T>(body: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
-    faultPoint('before a write');
+  write<T>(body: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
+    return faultPoints(`write to ${basename(this.path)}`, () => this.#writeInOrder(body));
+  }
+
+  /** Lets what is being read or written end; what comes later fails with an `AbortError`. */
+  async close(): Promise<void> {
+    if (!this.#raw.open) return;
+    await this.#last.catch(() => undefined);
+    await this.#kysely.connection().execute(async () => undefined);
+    await this.#kysely.destroy();
+    if (this.#raw.open) this.#raw.close();
+  }
+
+  async #writeInOrder<T>(body: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
     const deadline = Date.now() + this.#lockTimeoutMs;
     const before = this.#last;
     const mine = (async () => {
@@ -116,21 +129,10 @@ export class Database<Schema> {
     })();
     this.#last = mine;
     try {
-      const result = await mine;
-      faultPoint('after a write');
-      return result;
+      return await mine;
     } finally {
       this.#waiting--;
     }
-  }
-
-  /** Lets what is being read or written end; what comes later fails with an `AbortError`. */
-  async close(): Promise<void> {
-    if (!this.#raw.open) return;
-    await this.#last.catch(() => undefined);
-    await this.#kysely.connection().execute(async () => undefined);
-    await this.#kysely.destroy();
-    if (this.#raw.open) this.#raw.close();
   }
 
   async #writeNow<T>(body: (tx: Kysely<Schema>) => Promise<T>, deadline: number): Promise<T> {

@@ -1,24 +1,41 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { appendFileSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 
 /**
- * Places at which a worker can be told to kill itself, for tests of crashes: with `LONGHAUL_FAULT_POINT=n` in its
- * environment it does so at the n-th one that it passes in an activity. `LONGHAUL_FAULT_LOG` names a file that gets a line
- * for each one. Without these variables nothing is counted.
+ * For tests of crashes: with `LONGHAUL_FAULT_POINT=n` in its environment a worker sends itself `LONGHAUL_FAULT_SIGNAL`
+ * (default SIGKILL) at the n-th point of its tasks' work, and names each one on stderr before; 0 only names them.
+ * Without it nothing is counted.
  */
-const point = Number(process.env.LONGHAUL_FAULT_POINT) || 0;
-const log = process.env.LONGHAUL_FAULT_LOG;
-const inActivity = point > 0 || log ? new AsyncLocalStorage<true>() : undefined;
-let passed = 0;
+const wanted = process.env.LONGHAUL_FAULT_POINT;
+const signal = process.env.LONGHAUL_FAULT_SIGNAL || 'SIGKILL';
 
-/** Runs an activity, in which points count. */
-export function withFaultPoints<T>(activity: () => Promise<T>): Promise<T> {
-  return inActivity ? inActivity.run(true, activity) : activity();
+/** Names the activity that something is done for. */
+const activity = wanted === undefined ? undefined : new AsyncLocalStorage<string>();
+
+let reached = 0;
+
+/** What `run` does, whenever it does it, is a task's work. Its beginning and end are points. */
+export function asTaskWork<T>(name: string, run: () => Promise<T>): Promise<T> {
+  return activity ? activity.run(name, () => between('activity', run)) : run();
 }
 
-export function faultPoint(name: string): void {
-  if (!inActivity?.getStore()) return;
-  passed++;
-  if (log) appendFileSync(log, `${name}\n`);
-  if (passed === point) process.kill(process.pid, 'SIGKILL');
+/** The moments before and after `run` are points where it is a task's work; a worker has other work as well. */
+export function faultPoints<T>(what: string, run: () => Promise<T>): Promise<T> {
+  return activity?.getStore() === undefined ? run() : between(what, run);
+}
+
+async function between<T>(what: string, run: () => Promise<T>): Promise<T> {
+  reach(`before ${what}`);
+  try {
+    return await run();
+  } finally {
+    reach(`after ${what}`);
+  }
+}
+
+function reach(where: string): void {
+  reached++;
+  // not console: it may still be on its way when the process ends
+  writeSync(2, `fault point ${reached}: ${where}, ${activity?.getStore()}\n`);
+  if (reached === Number(wanted)) process.kill(process.pid, signal);
 }

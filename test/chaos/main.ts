@@ -1,29 +1,51 @@
-import { PointRunner } from './points.js';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../src/domain/errors.js';
+import { FaultPoints } from './points.js';
+
+const USAGE = 'Usage: npm run chaos [-- --point N]';
 
 /**
- * Kills the worker of a small task at every point: `npm run chaos`, or at one: `npm run chaos -- --point 17`.
+ * Kills the worker at every point of the task, or at one. Progress goes to stdout.
  * @returns the exit code
  */
 export async function main(args: string[]): Promise<number> {
-  const at = args.indexOf('--point');
-  const only = at < 0 ? undefined : Number(args[at + 1]);
-  const runner = await PointRunner.start();
-  let failed = 0;
-  try {
-    const names = await runner.count();
-    const points = only === undefined ? names.map((_, i) => i + 1) : [only];
-    for (const point of points) {
-      const { died, problems, honest } = await runner.play({ LONGHAUL_FAULT_POINT: String(point) });
-      if (problems.length > 0) failed++;
-      const how =
-        problems.length > 0
-          ? problems.join(' ')
-          : `ok${died ? '' : ', not reached'}${honest ? `, ${honest} said to be cut` : ''}`;
-      process.stdout.write(`point ${point} of ${names.length}, ${names[point - 1] ?? '?'}: ${how}\n`);
-    }
-    process.stdout.write(`${points.length} points, ${failed} failed\n`);
-  } finally {
-    await runner.stop();
+  const only = pointOf(args);
+  if (only === 'wrong') {
+    process.stderr.write(`${USAGE}\n`);
+    return 2;
   }
-  return failed === 0 ? 0 : 1;
+  const faults = await FaultPoints.open();
+  try {
+    const count = await faults.count();
+    const points = only === undefined ? Array.from({ length: count }, (_, at) => at + 1) : [only];
+    let failed = 0;
+    for (const n of points) if (!(await killAt(faults, n, count))) failed++;
+    process.stdout.write(`${points.length} points, ${failed} failed\n`);
+    return failed === 0 ? 0 : 1;
+  } finally {
+    await faults.close();
+  }
+}
+
+async function killAt(faults: FaultPoints, n: number, count: number): Promise<boolean> {
+  const started = Date.now();
+  try {
+    const { where = 'not reached', differences } = await faults.kill(n);
+    const details = [where, ...differences, `${((Date.now() - started) / 1000).toFixed(1)} s`].join('; ');
+    process.stdout.write(`point ${n}/${count} ok (${details})\n`);
+    return true;
+  } catch (err) {
+    process.stdout.write(`point ${n}/${count} failed: ${messageOf(err)}\n`);
+    return false;
+  }
+}
+
+function pointOf(args: string[]): number | undefined | 'wrong' {
+  try {
+    const { point } = parseArgs({ args, options: { point: { type: 'string' } } }).values;
+    if (point === undefined) return undefined;
+    return /^[1-9]\d{0,5}$/.test(point) ? Number(point) : 'wrong';
+  } catch {
+    return 'wrong';
+  }
 }

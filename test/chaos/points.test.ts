@@ -1,30 +1,33 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seeded } from '../support/random.js';
-import { PointRunner } from './points.js';
+import { FaultPoints } from './points.js';
 
-const POINTS = 20;
-const SEED = Number(process.env.LONGHAUL_TEST_SEED) || 20_261_201;
+const KILLS = 20;
+const SEED = Number(process.env.LONGHAUL_CHAOS_SEED ?? 20_260_101);
 
-/** `npm run chaos` plays all of them. */
-describe(`a worker that kills itself at ${POINTS} points of a task (LONGHAUL_TEST_SEED=${SEED})`, () => {
-  let runner: PointRunner;
-  let names: string[];
+describe(`a worker that dies in the middle of its work (LONGHAUL_CHAOS_SEED=${SEED})`, () => {
+  let faults: FaultPoints;
+  let count: number;
+  let reached = 0;
   beforeAll(async () => {
-    runner = await PointRunner.start();
-    names = await runner.count();
-  }, 120_000);
-  afterAll(() => runner?.stop());
+    faults = await FaultPoints.open();
+    count = await faults.count();
+  });
+  afterAll(() => faults.close());
 
-  it('leaves a task that ends as it would have', async () => {
-    expect(names.length).toBeGreaterThan(50);
-    const random = seeded(SEED);
-    const points = Array.from({ length: POINTS }, () => 1 + Math.floor(random() * names.length));
-    let deaths = 0;
-    for (const point of points) {
-      const { died, problems } = await runner.play({ LONGHAUL_FAULT_POINT: String(point) });
-      expect(problems, `point ${point} of ${names.length}`).toEqual([]);
-      if (died) deaths++;
-    }
-    expect(deaths).toBeGreaterThan(POINTS / 2);
-  }, 600_000);
+  const random = seeded(SEED);
+  const kills = Array.from({ length: KILLS }, (_, at) => ({ kill: at + 1, place: (at + random()) / KILLS }));
+
+  it.each(kills)(
+    'death $kill of 20: the task comes to the same conversation',
+    async ({ place }) => {
+      const { where } = await faults.kill(1 + Math.floor(place * count));
+      if (where !== undefined) reached++;
+    },
+    90_000,
+  );
+
+  it('has died nearly each time: the number of points varies by a few', () => {
+    expect(reached).toBeGreaterThanOrEqual(KILLS - 2);
+  });
 });

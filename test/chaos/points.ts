@@ -1,219 +1,240 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { deepStrictEqual, ok, strictEqual } from 'node:assert';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TaskEvent } from '../../src/domain/events.js';
-import { callKey } from '../../src/domain/ids.js';
-import { call, finish, type Responder, say } from '../../src/fake-model/index.js';
-import { Transcript } from '../../src/journal/rebuild.js';
-import { isClosed, startWorld, type TestWorker, until, type World } from '../support/world.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Libsql from 'libsql';
+import { TaskClient } from '../../src/client.js';
+import type { StoredEvent } from '../../src/domain/events.js';
+import { type FakeModel, startFakeModel } from '../../src/fake-model/index.js';
+import { homePaths } from '../../src/settings/paths.js';
+import { isAsk, isClosed, modelEnv, startWorld, type TestWorker, type World } from '../support/world.js';
+import { type Body, crashDifferences, withoutIds } from './same-conversation.js';
+import { FILES, LEFT, NEVER, POLICY, RESTATED, RESULT, reply, sixTurns, TEXTS } from './six-turns.js';
+import { Viewer } from './viewer.js';
 
-/** What the scripted model does in its six turns: reads, an edit, a command, a question, a denied call, the end. */
-const script: Responder = ({ turn }) => {
-  switch (turn) {
-    case 0:
-      return [say('I look.'), call('read_file', { path: 'a' }), call('read_file', { path: 'gone' }), finish()];
-    case 1:
-      return [call('write_to_file', { path: 'out', content: 'one\ntwo\n' }), say('Written.'), finish()];
-    case 2:
-      return [call('execute_command', { command: 'echo ran >> counter', requires_approval: false }), finish()];
-    case 3:
-      return [call('ask_followup_question', { question: 'Which colour?' }), finish()];
-    case 4:
-      return [call('read_file', { path: '/etc/hostname' }), finish()];
-    default:
-      return [call('attempt_completion', { result: 'done' }), finish()];
-  }
-};
-const TURNS = 6;
+/** The longest that a task may take, with the worker's death and all, ms. */
+const PATIENCE_MS = 60_000;
 
-/** A result that says honestly that nobody knows, that it did not come to it, or that it was done across a restart. */
-const HONEST = /unknown|interrupted|not executed|a restart came between/i;
-
-export interface PointResult {
-  /** The point was passed, so that the worker has killed itself. */
-  died: boolean;
-  /** What is not as it has to be; empty when all is well. */
-  problems: string[];
-  /** Results that differ from those of a run without a kill, and say so. */
-  honest: number;
+/** What became of a run that was killed, or was to be. */
+export interface PointRun {
+  /** The point as the worker named it; undefined when the task has ended without coming to it. */
+  where: string | undefined;
+  /** Differences to a run without a crash that one may leave. */
+  differences: string[];
 }
 
-/** Plays the same task again and again, with a worker that kills itself at one point. */
-export class PointRunner {
-  private expected: SentMessage[] | undefined;
+interface Run {
+  task: string;
+  client: TaskClient;
+  model: FakeModel;
+  workspace: string;
+  live: Viewer;
+}
+
+/** Runs the six-turn task again and again on one server and in one home, each time with another death of its worker. */
+export class FaultPoints {
+  private wanted: Body | undefined;
 
   private constructor(private readonly world: World) {}
 
-  static async start(): Promise<PointRunner> {
-    return new PointRunner(await startWorld());
+  static async open(): Promise<FaultPoints> {
+    return new FaultPoints(await startWorld());
   }
 
-  stop(): Promise<void> {
+  close(): Promise<void> {
     return this.world.stop();
   }
 
-  /** Plays it without a kill. @returns the names of the points that it passes, in order */
-  async count(): Promise<string[]> {
-    const log = join(this.world.home, 'fault-points.log');
-    const { problems } = await this.play({ LONGHAUL_FAULT_LOG: log });
-    if (problems.length > 0) throw new Error(`Without a kill: ${problems.join(' ')}`);
-    return readFileSync(log, 'utf8').trimEnd().split('\n');
-  }
-
-  /** @param point from 1 */
-  play(env: { LONGHAUL_FAULT_POINT: string } | { LONGHAUL_FAULT_LOG: string }): Promise<PointResult> {
-    return this.run(env);
-  }
-
-  private async run(env: NodeJS.ProcessEnv): Promise<PointResult> {
-    const { world } = this;
-    const model = await world.model({ responder: script });
-    let worker: TestWorker = await world.worker({ env });
-    const first = worker.pid;
-    const workspace = world.workspace({ a: 'the first\n' });
-    const { task, client } = await world.start(model, {
-      workspace,
-      policy: { yolo: false, approve: ['read', 'edit', 'all'] },
+  /** Runs the task without a crash: what others are compared with. @returns the number of points */
+  async count(): Promise<number> {
+    const worker = await this.world.worker({ env: { LONGHAUL_FAULT_POINT: '0' } });
+    await this.withTask(async (run) => {
+      await this.watched(run, () => this.ended(run.task));
+      deepStrictEqual(await this.check(run), []);
+      this.wanted = lastBody(run);
     });
-    const stop = new AbortController();
-    const answering = this.answer(task, client, stop.signal);
-    await until(async () => {
-      if (await this.isClosed(task)) return true;
-      if (isAlive(worker.pid)) return undefined;
-      worker = await world.worker();
-      return undefined;
-    }, 90_000);
-    stop.abort();
-    await answering;
-    const died = worker.pid !== first;
     await worker.stop();
-    const problems = await this.problemsOf(task, workspace, model.requests.length);
-    if (model.refused().length > 0) problems.push(`The model refused ${model.refused().length} requests.`);
-    const sent = sentIn(model.requests.at(-1)?.body);
+    return pointsOf(worker).length;
+  }
+
+  /** Kills the worker at its `n`-th point, starts another one, and checks what the task comes to. @throws AssertionError */
+  async kill(n: number): Promise<PointRun> {
+    const { wanted } = this;
+    ok(wanted, 'counted before');
+    const victim = await this.world.worker({ env: { LONGHAUL_FAULT_POINT: String(n) } });
+    const workers = [victim];
+    try {
+      return await this.withTask(async (run) => {
+        const isKilled = await this.watched(run, async () => {
+          const first = await Promise.race([victim.gone.then(() => true), this.ended(run.task).then(() => false)]);
+          if (first) workers.push(await this.world.worker());
+          await this.ended(run.task);
+          return first;
+        });
+        const unpaid = await this.check(run);
+        const interrupted = answersInterrupted(await this.world.events(run.task));
+        ok(interrupted <= (isKilled ? 1 : 0), 'a crash interrupts one answer at most');
+        const differences = [
+          ...unpaid,
+          ...crashDifferences(lastBody(run), wanted, { interrupted, restated: RESTATED }),
+        ];
+        return { where: isKilled ? pointsOf(victim).at(-1) : undefined, differences };
+      });
+    } finally {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    }
+  }
+
+  private async withTask<T>(act: (run: Run) => Promise<T>): Promise<T> {
+    const { home, env } = this.world;
+    const model = await startFakeModel({ responder: sixTurns });
+    const client = await TaskClient.connect({ home, env: modelEnv(env, model) });
+    const workspace = this.world.workspace(FILES);
+    try {
+      const policy = { ...POLICY, approve: [...POLICY.approve] };
+      const { task } = await client.start({ prompt: 'Do it.', policy, workspace });
+      try {
+        return await act({ task, client, model, workspace, live: new Viewer() });
+      } finally {
+        // one that has not ended would be work of the next worker
+        await this.world.temporal.workflow
+          .getHandle(task)
+          .terminate()
+          .catch(() => undefined);
+      }
+    } finally {
+      await client.close();
+      await model.close();
+      rmSync(workspace, { recursive: true, force: true });
+    }
+  }
+
+  /** While `act` runs the task's asks are answered and somebody looks on. */
+  private async watched<T>(run: Run, act: () => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    const others = Promise.all([this.answer(run, stop.signal), this.look(run, stop.signal)]);
+    try {
+      const late = sleep(PATIENCE_MS, undefined, { signal: stop.signal }).then(() => {
+        throw new Error(`Task ${run.task} has not ended within ${PATIENCE_MS} ms.`);
+      });
+      const done = await Promise.race([act(), late, others.then(() => late)]);
+      const last = (await this.world.events(run.task)).at(-1)?.seq ?? 0;
+      for (let tries = 0; run.live.seq < last && tries < 100; tries++) await sleep(20);
+      return done;
+    } finally {
+      stop.abort();
+      await others.catch(() => undefined);
+    }
+  }
+
+  private async look({ task, live }: Run, signal: AbortSignal): Promise<void> {
+    for await (const item of this.world.journal.tail(task, 0, signal)) live.take(item);
+  }
+
+  /** Says the same until it is heard: while there is no worker an answer may come back. */
+  private async answer({ task, client }: Run, signal: AbortSignal): Promise<void> {
+    for (; !signal.aborted; await sleep(20)) {
+      for (const event of openAsks(await this.world.events(task))) {
+        const { id } = event.ask;
+        await client.answer(task, { ask: id, clientId: `person-${id}`, ...reply(event) }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** The workflow has ended, and not only the log. */
+  private async ended(task: string): Promise<void> {
+    await this.world.temporal.workflow.getHandle(task).result();
+  }
+
+  /** Checks all but the conversation. @returns what a crash may change and has changed, in words */
+  private async check(run: Run): Promise<string[]> {
+    const { task, model, workspace } = run;
+    deepStrictEqual(model.refused(), [], 'no request is refused');
+    checkRepeats(run);
     const events = await this.world.events(task);
-    const honest = this.compare(
-      sent,
-      events.some(({ event }) => isCut(event)),
-      problems,
+    await this.checkEnd(events);
+    for (const [file, text] of Object.entries(LEFT))
+      strictEqual(readFileSync(join(workspace, file), 'utf8'), text, file);
+    ok(!existsSync(join(workspace, NEVER)), 'what was denied is not done');
+    checkViewers(run, events);
+    return this.checkUsage(run);
+  }
+
+  private async checkEnd(events: StoredEvent[]): Promise<void> {
+    const ends = events.map(({ event }) => event).filter(isClosed);
+    strictEqual(ends.length, 1, 'the task has one end');
+    const outcome = ends[0]?.outcome;
+    strictEqual(outcome?.outcome, 'completed');
+    strictEqual(await this.world.journal.getText(outcome.result), RESULT);
+    const asks = events.map(({ event }) => event).filter(isAsk);
+    strictEqual(asks.length, 3, 'each question is asked once');
+    deepStrictEqual(openAsks(events), []);
+    const results = events.flatMap(({ event }) =>
+      event.type === 'say' && (event.say === 'tool_result' || event.say === 'command_output') ? [event.call] : [],
     );
-    return { died, problems, honest };
+    strictEqual(new Set(results).size, results.length, 'no call has two results');
   }
 
-  /** Answers what is asked, as often as it takes: the worker may die in the middle. */
-  private async answer(task: string, client: Awaited<ReturnType<World['start']>>['client'], signal: AbortSignal) {
-    for (const done = new Set<string>(); !signal.aborted; await new Promise((next) => setTimeout(next, 50))) {
-      const events = (await this.world.events(task)).map(({ event }) => event);
-      const closed = new Set(events.flatMap((event) => (event.type === 'ask_closed' ? [event.ask] : [])));
-      for (const event of events) {
-        if (event.type !== 'ask' || closed.has(event.ask.id) || done.has(event.ask.id)) continue;
-        const { id, kind } = event.ask;
-        const answer = kind === 'followup' ? { answer: 'message', text: 'blue' } : { answer: 'no' };
-        const given = await client.answer(task, { ask: id, ...answer } as Parameters<typeof client.answer>[1]).then(
-          () => true,
-          () => false,
-        );
-        if (given) done.add(id);
-      }
-    }
+  /** Every request that came to the model is paid for. */
+  private checkUsage({ task, model }: Run): string[] {
+    const rows = this.usageRows(task);
+    const unsent = rows.length - model.requests.length;
+    if (unsent === 0) return [];
+    strictEqual(unsent, 1, 'as many usage rows as requests, and at most one for a request that was not sent any more');
+    ok(
+      rows.some(({ estimated }) => estimated === 1),
+      'such a row is an estimate',
+    );
+    return ['a request that was claimed and not sent any more counts as an estimate'];
   }
 
-  private async isClosed(task: string): Promise<boolean> {
-    return (await this.world.events(task)).some(({ event }) => isClosed(event));
-  }
-
-  private async problemsOf(task: string, workspace: string, requests: number): Promise<string[]> {
-    const problems: string[] = [];
-    const events = await this.world.events(task);
-    const end = events.map(({ event }) => event).find(isClosed);
-    if (end?.outcome.outcome !== 'completed') problems.push(`It ended as ${end?.outcome.outcome}.`);
-    const counter = join(workspace, 'counter');
-    const lines = existsSync(counter) ? readFileSync(counter, 'utf8').split('\n').length - 1 : 0;
-    if (lines !== 1) problems.push(`The command ran ${lines} times.`);
-    const out = join(workspace, 'out');
-    if (!existsSync(out) || readFileSync(out, 'utf8') !== 'one\ntwo\n') problems.push('The file is not as written.');
-    const transcript = new Transcript();
-    const texts = new Map<string, number>();
-    const count = (stream: string, by: number) => texts.set(stream, (texts.get(stream) ?? 0) + by);
-    for (const event of events) {
-      for (const shown of transcript.apply({ event })) {
-        if ('retracted' in shown) for (const { stream } of shown.retracted) count(stream, -1);
-        if (!('final' in shown) || shown.final.event.type !== 'say' || shown.final.event.say !== 'text') continue;
-        count(callKey(shown.final.event.turn, shown.final.event.block), 1);
-      }
+  private usageRows(task: string): { estimated: number }[] {
+    const raw = new Libsql(homePaths(this.world.home).journal, { readonly: true });
+    try {
+      return raw.prepare('SELECT estimated FROM usage WHERE task = ?').all(task) as { estimated: number }[];
+    } finally {
+      raw.close();
     }
-    if ([...texts.values()].some((copies) => copies > 1)) problems.push('A text was shown twice.');
-    const usage = await this.world.journal.totals(task);
-    if (usage.requests < TURNS || usage.requests > requests + 1) {
-      problems.push(`${requests} requests have ${usage.requests} rows of usage.`);
-    }
-    return problems;
-  }
-
-  /**
-   * @param wasCut the log says that an answer ended early
-   * @returns how many answers and results say honestly that they are not those of a run without a kill
-   */
-  private compare(sent: SentMessage[], wasCut: boolean, problems: string[]): number {
-    if (this.expected === undefined) {
-      this.expected = sent;
-      return 0;
-    }
-    let honest = 0;
-    if (sent.length !== this.expected.length) problems.push(`${sent.length} messages, not ${this.expected.length}.`);
-    for (const [at, message] of sent.entries()) {
-      const wanted = this.expected[at];
-      if (!wanted || message.role !== wanted.role) continue;
-      // an answer that broke off after its first call has started ends there
-      const isShort = wasCut && message.calls.length > 0 && message.calls.length < wanted.calls.length;
-      if (isShort) honest++;
-      const calls = isShort ? wanted.calls.slice(0, message.calls.length) : wanted.calls;
-      if (message.calls.join('\n') !== calls.join('\n')) problems.push(`Message ${at} has other calls.`);
-      for (const [i, result] of message.results.entries()) {
-        if (result === wanted.results[i]) continue;
-        if (HONEST.test(result)) honest++;
-        else problems.push(`Message ${at} has another result: ${result.slice(0, 100)}`);
-      }
-    }
-    return honest;
   }
 }
 
-/** The log says that an answer ended where its worker did. */
-function isCut(event: TaskEvent): boolean {
-  return event.type === 'say' && event.say === 'api_req_finished' && event.stop === 'interrupted';
+/** A viewer that looked on all the time and one that comes at the end show each text once. */
+function checkViewers({ live }: Run, events: StoredEvent[]): void {
+  const late = new Viewer();
+  for (const event of events) late.take({ event });
+  deepStrictEqual(late.texts, TEXTS);
+  deepStrictEqual(live.texts, TEXTS);
 }
 
-/** A message as the model received it, without ids. */
-interface SentMessage {
-  role: string;
-  texts: string[];
-  calls: string[];
-  results: string[];
+function openAsks(events: StoredEvent[]) {
+  const closed = new Set(events.flatMap(({ event }) => (event.type === 'ask_closed' ? [event.ask] : [])));
+  return events
+    .map(({ event }) => event)
+    .filter(isAsk)
+    .filter(({ ask }) => !closed.has(ask.id));
 }
 
-interface SentBlock {
-  type: string;
-  text?: string;
-  name?: string;
-  input?: unknown;
-  content?: { text?: string }[];
-}
-
-function sentIn(body: unknown): SentMessage[] {
-  const { messages } = body as { messages: { role: string; content: SentBlock[] }[] };
-  return messages.map(({ role, content }) => ({
-    role,
-    texts: content.flatMap((block) => (block.type === 'text' ? [block.text ?? ''] : [])),
-    calls: content.flatMap((block) => (block.type === 'tool_use' ? [JSON.stringify([block.name, block.input])] : [])),
-    results: content.flatMap((block) =>
-      block.type === 'tool_result' ? [(block.content ?? []).map((part) => part.text ?? '').join('')] : [],
-    ),
-  }));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
+/** A request that is made again asks for the same. */
+function checkRepeats({ model, workspace }: Run): void {
+  for (const [at, { turn, body }] of model.requests.entries()) {
+    const again = model.requests[at + 1];
+    if (again?.turn === turn) deepStrictEqual(withoutIds(again.body, workspace), withoutIds(body, workspace));
   }
+}
+
+function lastBody({ model, workspace }: Run): Body {
+  return withoutIds(model.requests.at(-1)?.body, workspace);
+}
+
+function answersInterrupted(events: StoredEvent[]): number {
+  return events.filter(
+    ({ event }) => event.type === 'say' && event.say === 'api_req_finished' && event.stop === 'interrupted',
+  ).length;
+}
+
+/** The points that a worker has named, in order. */
+function pointsOf({ log }: TestWorker): string[] {
+  return readFileSync(log, 'utf8')
+    .split('\n')
+    .flatMap((line) => /^fault point \d+: (.*)$/.exec(line)?.[1] ?? []);
 }

@@ -21,6 +21,10 @@ export const YOLO = { yolo: true, approve: [] };
 /** A worker as people run it: a process of its own. */
 export interface TestWorker {
   pid: number;
+  /** File with all that it has printed. */
+  log: string;
+  /** Resolves when it has ended, however. */
+  gone: Promise<void>;
   signal(name: NodeJS.Signals): void;
   /** SIGSTOP, at a moment when it does not hold the journal's lock. */
   freeze(): Promise<void>;
@@ -212,6 +216,8 @@ async function startWorker(args: string[], env: NodeJS.ProcessEnv, logFile: stri
   const running = () => child.exitCode === null && child.signalCode === null;
   return {
     pid: child.pid!,
+    log: logFile,
+    gone,
     signal: (name) => void child.kill(name),
     freeze: async () => {
       const { journal, partials } = homePaths(env.LONGHAUL_HOME!);
