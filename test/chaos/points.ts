@@ -5,15 +5,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
 import { TaskClient } from '../../src/client.js';
 import type { StoredEvent } from '../../src/domain/events.js';
-import { type FakeModel, startFakeModel } from '../../src/fake-model/index.js';
+import { call, type FakeModel, finish, type Responder, startFakeModel } from '../../src/fake-model/index.js';
 import { homePaths } from '../../src/settings/paths.js';
-import { isAsk, isClosed, modelEnv, startWorld, type TestWorker, type World } from '../support/world.js';
+import { isAsk, isClosed, modelEnv, startWorld, type TestWorker, until, type World } from '../support/world.js';
 import { type Body, crashDifferences, withoutIds } from './same-conversation.js';
 import { FILES, LEFT, NEVER, POLICY, RESTATED, RESULT, reply, sixTurns, TEXTS } from './six-turns.js';
 import { Viewer } from './viewer.js';
 
-/** The longest that a task may take, with the worker's death and all, ms. */
-const PATIENCE_MS = 60_000;
+/** The longest that a task may take, with a worker's death or silence and all, ms. */
+const PATIENCE_MS = 90_000;
+/** How long a stopped worker waits at most for another one to take over, ms: longer than its heartbeats may stay out. */
+const STOPPED_MS = 20_000;
+
+/** The worker dies; or stops, and goes on when another one has taken over its work, or not before the task has ended. */
+export const FAULTS = ['kill', 'stop until taken over', 'stop until the end'] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** Where an attempt at a request or a call begins, claims, commits and ends: it is stopped there, with another one beside it. */
+export function isOfAttempt(point: string): boolean {
+  return /, (streamModel|runTool)$/.test(point) && !point.includes('partials.db');
+}
 
 /** What became of a run that was killed, or was to be. */
 export interface PointRun {
@@ -45,8 +56,8 @@ export class FaultPoints {
     return this.world.stop();
   }
 
-  /** Runs the task without a crash: what others are compared with. @returns the number of points */
-  async count(): Promise<number> {
+  /** Runs the task without a crash: what others are compared with. @returns the names of its points */
+  async count(): Promise<string[]> {
     const worker = await this.world.worker({ env: { LONGHAUL_FAULT_POINT: '0' } });
     await this.withTask(async (run) => {
       await this.watched(run, () => this.ended(run.task));
@@ -54,23 +65,31 @@ export class FaultPoints {
       this.wanted = lastBody(run);
     });
     await worker.stop();
-    return pointsOf(worker).length;
+    return pointsOf(worker);
   }
 
-  /** Kills the worker at its `n`-th point, starts another one, and checks what the task comes to. @throws AssertionError */
-  async kill(n: number): Promise<PointRun> {
+  /** Kills or stops the worker at its `n`-th point, starts another one, and checks what comes of it. @throws AssertionError */
+  async run(n: number, fault: Fault): Promise<PointRun> {
     const { wanted } = this;
     ok(wanted, 'counted before');
-    const victim = await this.world.worker({ env: { LONGHAUL_FAULT_POINT: String(n) } });
+    const signal = fault === 'kill' ? 'SIGKILL' : 'SIGSTOP';
+    const victim = await this.world.worker({
+      env: { LONGHAUL_FAULT_POINT: String(n), LONGHAUL_FAULT_SIGNAL: signal },
+    });
     const workers = [victim];
     try {
       return await this.withTask(async (run) => {
         const isKilled = await this.watched(run, async () => {
-          const first = await Promise.race([victim.gone.then(() => true), this.ended(run.task).then(() => false)]);
-          if (first) workers.push(await this.world.worker());
-          await this.ended(run.task);
-          return first;
+          const ended = this.ended(run.task);
+          const first = await Promise.race([hit(victim), ended.then(() => false)]);
+          if (!first) return false;
+          const other = await this.world.worker({ env: { LONGHAUL_FAULT_POINT: '0' } });
+          workers.push(other);
+          if (fault === 'stop until taken over') await takenOver(victim, other, ended);
+          await ended;
+          return true;
         });
+        if (isKilled && fault !== 'kill') await this.goesOn(victim, workers.pop()!);
         const unpaid = await this.check(run);
         const interrupted = answersInterrupted(await this.world.events(run.task));
         ok(interrupted <= (isKilled ? 1 : 0), 'a crash interrupts one answer at most');
@@ -78,16 +97,25 @@ export class FaultPoints {
           ...unpaid,
           ...crashDifferences(lastBody(run), wanted, { interrupted, restated: RESTATED }),
         ];
-        return { where: isKilled ? pointsOf(victim).at(-1) : undefined, differences };
+        return { where: isKilled ? pointsOf(victim)[n - 1] : undefined, differences };
       });
     } finally {
+      victim.signal('SIGCONT');
       await Promise.all(workers.map((worker) => worker.stop()));
     }
   }
 
-  private async withTask<T>(act: (run: Run) => Promise<T>): Promise<T> {
+  /** A worker that was stopped while another one did its work has no part in that any more, and does other work. */
+  private async goesOn(stopped: TestWorker, other: TestWorker): Promise<void> {
+    stopped.signal('SIGCONT');
+    await other.stop();
+    const next = () => [call('attempt_completion', { result: RESULT }), finish()];
+    await this.withTask(({ task }) => this.ended(task), next);
+  }
+
+  private async withTask<T>(act: (run: Run) => Promise<T>, responder: Responder = sixTurns): Promise<T> {
     const { home, env } = this.world;
-    const model = await startFakeModel({ responder: sixTurns });
+    const model = await startFakeModel({ responder });
     const client = await TaskClient.connect({ home, env: modelEnv(env, model) });
     const workspace = this.world.workspace(FILES);
     try {
@@ -237,4 +265,20 @@ function pointsOf({ log }: TestWorker): string[] {
   return readFileSync(log, 'utf8')
     .split('\n')
     .flatMap((line) => /^fault point \d+: (.*)$/.exec(line)?.[1] ?? []);
+}
+
+/** Resolves when the worker is dead, or stopped. */
+function hit({ pid }: TestWorker): Promise<true> {
+  return until(() => {
+    const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ') Z';
+    return /\) [TZ]/.test(stat) || undefined;
+  }, PATIENCE_MS).then(() => true);
+}
+
+/** Lets a stopped worker go on when the other one is at the same activity, so that two attempts at it are alive. */
+async function takenOver(stopped: TestWorker, other: TestWorker, ended: Promise<void>): Promise<void> {
+  const activity = pointsOf(stopped).at(-1)?.split(', ').at(-1);
+  const taken = until(() => pointsOf(other).some((point) => point.endsWith(`, ${activity}`)), STOPPED_MS);
+  await Promise.race([taken.catch(() => undefined), ended]);
+  stopped.signal('SIGCONT');
 }
