@@ -7,11 +7,11 @@ import { RESERVE } from '../../test/support/journal.js';
 import type { AnswerBlock, Message } from '../domain/blocks.js';
 import { callKey, toolUseId } from '../domain/ids.js';
 import { DEFAULT_TASK_SETTINGS } from '../domain/settings.js';
-import type { StreamInput, TurnEnd } from '../domain/turn.js';
+import type { StopReason, StreamInput, TurnEnd } from '../domain/turn.js';
 import { NO_USAGE } from '../domain/usage.js';
 import type { Journal } from '../journal/journal.js';
 import { openJournal } from '../journal/open.js';
-import { NO_ANSWER } from '../prompts/notices.js';
+import { INTERRUPTED, INTERRUPTED_BEFORE_END, NO_ANSWER } from '../prompts/notices.js';
 import { gather } from './gather.js';
 
 describe('gather', () => {
@@ -56,12 +56,12 @@ describe('gather', () => {
   };
 
   /** A closed turn with these blocks after the task's first message. */
-  const closedTurn = async (task: string, turn: string, blocks: AnswerBlock[]) => {
+  const closedTurn = async (task: string, turn: string, blocks: AnswerBlock[], stop: StopReason = 'tool_use') => {
     const first = inputOf(task, turn, { messages: [{ as: 'task', text: { text: 'Do it.' } }] });
     const head = await ask(first);
     for (const [index, content] of blocks.entries()) await journal.putBlock(turn, 1, { index, content });
     const usage = { turn, attempt: 1, model: 'm', usage: NO_USAGE, cost: 0, estimated: false };
-    await journal.closeTurn(turn, 1, { stop: 'tool_use', usage });
+    await journal.closeTurn(turn, 1, { stop, usage });
     return head;
   };
 
@@ -138,6 +138,19 @@ describe('gather', () => {
       ({ event }) => event.type === 'say' && event.say === 'user_feedback',
     );
     expect(said).toHaveLength(1);
+  });
+
+  it.each([
+    ['a whole one', 'tool_use', [], false],
+    ['one that broke off', 'interrupted', [], true],
+    ['one that says already why', 'interrupted', [{ type: 'text', text: INTERRUPTED } as const], false],
+  ] as const)('says of an answer that it was interrupted, once: %s', async (_, stop, more, isSaid) => {
+    const task = await newTask();
+    const turn = `turn-${task}`;
+    const head = await closedTurn(task, turn, [{ type: 'text', text: 'I look.' }, ...more], stop);
+    const { messages } = await next(task, turn, head, { verdicts: [], rest: 'interrupted' });
+    const marker = { type: 'text', text: INTERRUPTED_BEFORE_END };
+    expect(messages[1]?.content).toEqual([{ type: 'text', text: 'I look.' }, ...more, ...(isSaid ? [marker] : [])]);
   });
 
   it('keeps roles alternating after an answer with nothing in it, and no thinking at its end', async () => {

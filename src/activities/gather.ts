@@ -19,6 +19,8 @@ import { modelInfo } from '../model/prices.js';
 import { conversationLimit } from '../model/request.js';
 import {
   attachedToText,
+  INTERRUPTED_BEFORE_END,
+  isMarker,
   NO_ANSWER,
   noteText,
   noticeText,
@@ -133,7 +135,10 @@ function answerOf(turn: TurnRow | undefined): MessageBlock[] {
     return block.raw === undefined ? sentCall(turn!, block) : { type: 'text', text: block.raw };
   });
   const end = blocks.findLastIndex((block) => !isThinking(block)) + 1;
-  return end > 0 ? blocks.slice(0, end) : [...blocks, { type: 'text', text: NO_ANSWER }];
+  if (end === 0) return [...blocks, { type: 'text', text: NO_ANSWER }];
+  const last = blocks[end - 1]!;
+  const isMarked = turn?.stop !== 'interrupted' || (last.type === 'text' && isMarker(last.text));
+  return [...blocks.slice(0, end), ...(isMarked ? [] : [{ type: 'text' as const, text: INTERRUPTED_BEFORE_END }])];
 }
 
 function sentCall(

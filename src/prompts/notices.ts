@@ -12,6 +12,16 @@ export const INTERRUPTED = '[Response interrupted by user feedback]';
 /** The same where the provider's stream broke off after a call of it had been started. */
 export const INTERRUPTED_BY_ERROR = '[Response interrupted by API Error]';
 
+/** The same where what received the answer was gone before its end. */
+export const INTERRUPTED_BEFORE_END = '[Response interrupted before its end]';
+
+const MARKERS: readonly string[] = [INTERRUPTED, INTERRUPTED_BY_ERROR];
+
+/** Whether an answer that was interrupted says so itself. */
+export function isMarker(text: string): boolean {
+  return MARKERS.includes(text);
+}
+
 /** What becomes of an edit in strict plan mode. */
 export const EDIT_IN_PLAN_MODE =
   'Not carried out: this turn is in plan mode, where no file is changed. Show what you would change with plan_mode_respond.';

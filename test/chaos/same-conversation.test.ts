@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { INTERRUPTED_BEFORE_END } from '../../src/prompts/notices.js';
 import { type Body, crashDifferences, withoutIds } from './same-conversation.js';
 
 const text = (words: string) => ({ type: 'text', text: words });
@@ -8,6 +9,7 @@ const user = (...content: object[]) => ({ role: 'user', content });
 const model = (...content: object[]) => ({ role: 'assistant', content });
 
 const conversation = (...messages: object[]): Body => withoutIds({ max_tokens: 5, messages }, '/tmp/ws-1');
+const marker = text(INTERRUPTED_BEFORE_END);
 const none = { interrupted: 0 };
 const begin = user(text('Do it.'));
 const wanted = conversation(
@@ -31,9 +33,15 @@ describe('what a crash may change in a conversation', () => {
   });
 
   it('is the end of an answer behind a call, where the log says so', () => {
-    const cut = conversation(begin, model(text('I look.'), use('a')), user(result('a', 'one')));
+    const cut = conversation(begin, model(text('I look.'), use('a'), marker), user(result('a', 'one')));
     expect(crashDifferences(cut, wanted, { interrupted: 1 })).toEqual(['an answer was cut after 2 of its 3 blocks']);
     expect(() => crashDifferences(cut, wanted, none)).toThrow(/interrupted/);
+    const whole = conversation(
+      begin,
+      model(text('I look.'), use('a'), use('b'), marker),
+      user(result('a', 'one'), result('b', 'two')),
+    );
+    expect(crashDifferences(whole, wanted, { interrupted: 1 })).toEqual(['an answer was cut after 3 of its 3 blocks']);
   });
 
   it('is a result that says what came between, for the tool that may say so', () => {
@@ -51,14 +59,18 @@ describe('what a crash may change in a conversation', () => {
   });
 
   it.each([
-    ['another result', conversation(begin, model(text('I look.'), use('a')), user(result('a', 'other')))],
-    ['no result', conversation(begin, model(text('I look.'), use('a')), user())],
+    ['another result', conversation(begin, model(text('I look.'), use('a'), marker), user(result('a', 'other')))],
+    ['no result', conversation(begin, model(text('I look.'), use('a'), marker), user())],
     [
       'two results',
-      conversation(begin, model(text('I look.'), use('a')), user(result('a', 'one'), result('a', 'one'))),
+      conversation(begin, model(text('I look.'), use('a'), marker), user(result('a', 'one'), result('a', 'one'))),
     ],
-    ['another call', conversation(begin, model(text('I look.'), use('a', 'list_files')), user(result('a', 'one')))],
-    ['an answer without a call', conversation(begin, model(text('I look.')), user())],
+    [
+      'another call',
+      conversation(begin, model(text('I look.'), use('a', 'list_files'), marker), user(result('a', 'one'))),
+    ],
+    ['a cut that is not said', conversation(begin, model(text('I look.'), use('a')), user(result('a', 'one')))],
+    ['an answer without a call', conversation(begin, model(text('I look.'), marker), user())],
     ['a message more', { ...wanted, messages: [...wanted.messages, ...conversation(begin).messages] }],
     ['another request', { ...wanted, max_tokens: 4 }],
   ])('is not %s', (_, body) => {

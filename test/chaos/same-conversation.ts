@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
+import { INTERRUPTED_BEFORE_END } from '../../src/prompts/notices.js';
 
 interface Block {
   type: string;
@@ -35,7 +36,8 @@ export function withoutIds(body: unknown, workspace: string): Body {
 
 /**
  * Compares what a model was sent last in a run with a crash with the same of a run without one. An answer may have been
- * cut behind a call that counted already: then its calls up to there have their results, and there is no word of others.
+ * cut behind a call that counted already: then it says so, its calls up to there have their results, and there is no word
+ * of others.
  * A result may be restated.
  *
  * @param allowed.interrupted answers that the task's log calls so
@@ -48,19 +50,22 @@ export function crashDifferences(
   allowed: { interrupted: number; restated?: readonly RestatedResult[] },
 ): string[] {
   const messages = structuredClone(wanted.messages);
-  const cuts = messages.flatMap((_, at) => cutAnswer(messages, at, body.messages[at]?.content.length ?? 0));
+  const cuts = messages.flatMap((_, at) => cutAnswer(messages, at, body.messages[at]?.content ?? []));
   ok(cuts.length <= allowed.interrupted, 'an answer that was cut is called interrupted in the log');
   const restated = (allowed.restated ?? []).flatMap((one) => restate(messages, body.messages, one));
   deepStrictEqual(body, { ...wanted, messages });
   return [...cuts, ...restated];
 }
 
-/** Cuts the answer at `at` behind its first `kept` blocks, if it is one and a call is among them. */
-function cutAnswer(messages: Message[], at: number, kept: number): string[] {
+const MARKER = { type: 'text', text: INTERRUPTED_BEFORE_END };
+
+/** Cuts the answer at `at` where the one that was sent says that it was cut, if a call is before that. */
+function cutAnswer(messages: Message[], at: number, sent: readonly Block[]): string[] {
   const answer = messages[at]!;
+  const kept = sent.length - 1;
   const [rest, lost] = [answer.content.slice(0, kept), answer.content.slice(kept)];
-  if (answer.role !== 'assistant' || lost.length === 0 || !hasCall(rest)) return [];
-  answer.content = rest;
+  if (answer.role !== 'assistant' || !isDeepStrictEqual(sent.at(-1), MARKER) || !hasCall(rest)) return [];
+  answer.content = [...rest, MARKER];
   const next = messages[at + 1];
   if (next) next.content = next.content.filter((block) => !lost.some(({ id }) => id && id === block.tool_use_id));
   return [`an answer was cut after ${kept} of its ${kept + lost.length} blocks`];
