@@ -39,7 +39,7 @@ export async function runTool(input: ToolInput, deps: ActivityDeps, stop: Stop):
     return tool.run(args, context(input, execution, deps, stop));
   });
   const result = await resultOf(input, outcome, Date.now() - started, journal);
-  return summaryOf(await journal.putResult(result.row, result.events));
+  return summaryOf(await journal.putResult(result.row, result.events, execution));
 }
 
 /**
@@ -96,9 +96,12 @@ function context(input: ToolInput, execution: number, { journal, home }: Activit
 }
 
 /** What a tool throws, as its outcome; an exception means that this execution is over but the call is not. */
-async function outcomeOf(tool: Tool, { signal }: Stop, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
+async function outcomeOf(tool: Tool, { signal, kind }: Stop, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
   try {
-    return await run();
+    const outcome = await run();
+    // its successor says what became of it
+    if (outcome.status === 'interrupted' && signal.aborted && kind() === 'detach') throw signal.reason;
+    return outcome;
   } catch (err) {
     if (err instanceof ToolError) return { status: 'error', text: err.message, mistake: err.mistake };
     if (err instanceof Superseded || signal.aborted) throw err;

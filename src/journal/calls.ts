@@ -67,8 +67,12 @@ export function callStore(ctx: Context) {
       return rows.flatMap(({ intent }) => (intent === null ? [] : [intent]));
     },
 
-    async putResult(row, events) {
-      const { stored, task } = await ctx.db.write((tx) => storeResult(tx, { row, events }));
+    async putResult(row, events, execution) {
+      const { stored, task } = await ctx.db.write(async (tx) => {
+        const found = await findResult(tx, row.call);
+        if (!found && execution !== undefined) await checkClaim(tx, row.call, execution);
+        return storeResult(tx, { row, events });
+      });
       wrote(ctx.db.path);
       if (task !== undefined) await drop(ctx, task, { stream: outputStream(row.call) });
       return stored;

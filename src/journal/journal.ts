@@ -197,8 +197,12 @@ export interface Journal {
   getIntent(call: CallKey): Promise<string | undefined>;
   /** Intents of the task's calls that never came to a result. */
   leftIntents(task: TaskId): Promise<string[]>;
-  /** First write wins; returns what is stored, so that two executions report the same. */
-  putResult(row: ToolResultRow, events: NewEvent[]): Promise<ToolResultRow>;
+  /**
+   * First write wins; returns what is stored, so that two executions report the same.
+   * @param execution the claim it comes from, for a call that may change something; an older one knows less than the newest
+   * @throws Superseded
+   */
+  putResult(row: ToolResultRow, events: NewEvent[], execution?: number): Promise<ToolResultRow>;
   getResult(call: CallKey): Promise<ToolResultRow | undefined>;
 
   /** Writes or renews the lease of a worker; `ttlMs` from now. */
