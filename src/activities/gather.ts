@@ -113,12 +113,12 @@ async function saidWith({ text, attachments }: Pick<UserMessage, 'text' | 'attac
 async function messageEvents(input: StreamInput, journal: Journal): Promise<NewEvent[]> {
   const events: NewEvent[] = [];
   for (const [at, message] of input.messages.entries()) {
-    if (message.as === 'task' || message.shown) continue;
+    if (message.as === 'task') continue;
     const text = cut(await wordsOf(message.text, journal), MAX_SHOWN);
     const attachments = await attachmentsOf(message.attachments, journal);
     const attached = attachments.length > 0 && { attachments };
     events.push({
-      key: `${input.turn}:message:${at}`,
+      key: message.id === undefined ? `${input.turn}:message:${at}` : `message:${message.id}`,
       event: { type: 'say', say: 'user_feedback', text, ...attached },
     });
   }

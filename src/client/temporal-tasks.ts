@@ -5,7 +5,7 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { TASK_QUEUE } from '../domain/queues.js';
 import { REFUSALS, type RefusalType } from '../domain/replies.js';
 import type { TaskInput } from '../domain/task.js';
@@ -168,6 +168,9 @@ export function callFailure(err: unknown): CallFailure {
     if (type === 'AcceptedUpdateCompletedWorkflow') return { kind: 'ended' };
     const known = REFUSALS.find((one) => one === type);
     if (known) return { kind: 'refused', type: known, message };
+  }
+  if (err instanceof WorkflowUpdateFailedError && err.cause instanceof CancelledFailure) {
+    return { kind: 'refused', type: 'TaskClosing', message: 'The task was aborted before that was done.' };
   }
   if (isGrpcServiceError(err) && /already completed|not found/i.test(err.details ?? '')) return { kind: 'ended' };
   if (isUnavailable(err) || (err instanceof Error && isUnavailable(err.cause))) return { kind: 'unreachable' };

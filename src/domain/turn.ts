@@ -102,8 +102,8 @@ export interface UserMessage {
   as: 'task' | 'user_message' | 'feedback';
   text: TextRef;
   attachments?: AttachmentsRef;
-  /** It is in the task log already: a request that it went with has failed. */
-  shown?: true;
+  /** Given when it is taken for a request: it may be taken again, and is in the task log once. */
+  id?: string;
 }
 
 export interface StreamInput extends TaskRef {

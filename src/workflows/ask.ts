@@ -56,6 +56,11 @@ export async function say(task: Task, events: TaskEvent[]): Promise<void> {
   await control.appendLog({ ...task.ref, key: uuid4(), events });
 }
 
+/** Adds what has been changed already: whatever breaks the task off now, the log has to tell it. */
+export function sayDone(task: Task, events: TaskEvent[]): Promise<void> {
+  return CancellationScope.nonCancellable(() => say(task, events));
+}
+
 function newAsk(task: Task, { parkedUntil, ...what }: NewAsk): Ask {
   const opened = Date.now();
   const question = oneLine(what.question, MAX_QUESTION);

@@ -46,7 +46,7 @@ async function takeForRequest(task: Task): Promise<void> {
   const { carried } = task;
   if (carried.inProgress) return;
   await stowMessages(task);
-  task.takenMessages.push(...carried.messages.splice(0));
+  task.take(carried.messages.splice(0));
   task.takenNotices.push(...carried.notices.splice(0));
   task.takenNotices.push(...todoNotice(task));
   carried.requestsSinceTodo++;

@@ -48,9 +48,7 @@ export async function requestAnswer(task: Task, onTurn: (turn: BegunTurn) => voi
     if (result.status === 'answered') return { turn, answer: result };
     throwIfCancelled();
     if (result.status === 'spent') return { outcome: spentOutcome(result.spent) };
-    const { failure, attempt } = result;
-    // the first claim has said them
-    if (attempt > 0) for (const message of task.takenMessages) message.shown = true;
+    const { failure } = result;
     const step = afterFailure(failure, tries);
     if (step.step === 'retry') {
       await retryLater(task, turn, failure, tries, step.delayMs);
@@ -62,7 +60,7 @@ export async function requestAnswer(task: Task, onTurn: (turn: BegunTurn) => voi
     tries = goOn.how === 'by_default' ? tries + 1 : 0;
     if (goOn.how !== 'with_message') continue;
     // Words of a person belong to the next request, so it gets a key, and with it a conversation, of its own.
-    task.takenMessages.push({ as: 'user_message', ...goOn.words });
+    task.take([{ as: 'user_message', ...goOn.words }]);
     begun = beginTurn(task, onTurn);
   }
 }

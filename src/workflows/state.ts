@@ -1,3 +1,4 @@
+import { uuid4 } from '@temporalio/workflow';
 import type { Answer, Ask } from '../domain/asks.js';
 import type { TextRef } from '../domain/blocks.js';
 import { HASH_LENGTH, shortHash } from '../domain/hash.js';
@@ -72,6 +73,11 @@ export class Task {
       toolProtocol,
       focusChain,
     };
+  }
+
+  /** These go with the request that is made next. */
+  take(messages: readonly UserMessage[]): void {
+    for (const message of messages) this.takenMessages.push({ ...message, id: message.id ?? uuid4() });
   }
 
   /** What was taken for a request that has no answer goes with the next one. */

@@ -4,11 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TaskClient } from '../../src/client.js';
 import { LonghaulError } from '../../src/domain/errors.js';
+import type { TaskEvent } from '../../src/domain/events.js';
+import { isOpen } from '../../src/domain/outcomes.js';
 import { call, cut, finish, overloaded, pace, type Responder, type Step, say } from '../../src/fake-model/index.js';
 import { historiesOf } from '../support/histories.js';
 import { done } from '../support/playing.js';
 import { seeded } from '../support/random.js';
-import { isAsk, isClosed, startWorld, until, type World } from '../support/world.js';
+import { isAsk, startWorld, until, type World } from '../support/world.js';
 
 const SEED = Number(process.env.LONGHAUL_TEST_SEED) || 20_261_201;
 const TASKS = Number(process.env.LONGHAUL_STORM_TASKS) || 5;
@@ -35,7 +37,7 @@ const ACTS: Act[] = [
   (client, task) => client.unpause(task),
   (client, task) => client.unpause(task),
   (client, task, _, random) => client.setMode(task, random() < 0.5 ? 'plan' : 'act'),
-  (client, task, _, random) => client.setLimits(task, { maxTurns: Math.floor(random() * 60) }),
+  (client, task, _, random) => client.setLimits(task, { maxTurns: 1 + Math.floor(random() * 60) }),
   (client, task, _, random) => client.rewind(task, 1 + Math.floor(random() * 4)),
   (client, task) => client.abort(task),
   (client, task) => client.resume(task),
@@ -55,6 +57,12 @@ async function answer(client: TaskClient, task: string, _: Told, random: () => n
   const given = random() < 0.5 ? ({ answer: 'yes' } as const) : ({ answer: 'message', text: 'As you like.' } as const);
   await client.answer(task, { ask, ...given });
 }
+
+const tail = (events: TaskEvent[]) =>
+  events
+    .slice(-40)
+    .map((event) => JSON.stringify(event).slice(0, 250))
+    .join('\n');
 
 describe(`people who do everything at once while workers die (LONGHAUL_TEST_SEED=${SEED})`, () => {
   let world: World;
@@ -121,7 +129,7 @@ describe(`people who do everything at once while workers die (LONGHAUL_TEST_SEED
       const shown = events.flatMap((event) =>
         event.type === 'say' && event.say === 'user_feedback' && event.text.startsWith('<token') ? [event.text] : [],
       );
-      expect(shown.sort(), task).toEqual(tokens.sort());
+      expect(shown.sort(), tail(events)).toEqual(tokens.sort());
       const results = events.flatMap((event) =>
         event.type === 'say' && (event.say === 'tool_result' || event.say === 'command_output') ? [event.call] : [],
       );
@@ -138,19 +146,23 @@ describe(`people who do everything at once while workers die (LONGHAUL_TEST_SEED
   /** Whatever state it is in, a person brings it to its end. */
   async function toItsEnd(client: TaskClient, task: string): Promise<void> {
     const refused = () => undefined;
-    await until(async () => {
+    await client.setLimits(task, { maxTurns: 1000 });
+    const ended = until(async () => {
       const { status } = (await world.journal.getTask(task))!;
       if (status === 'completed') return true;
-      await client.setLimits(task, { maxTurns: 1000 }).catch(refused);
       await client.unpause(task).catch(refused);
       const events = (await world.events(task)).map(({ event }) => event);
       const closed = new Set(events.flatMap((event) => (event.type === 'ask_closed' ? [event.ask] : [])));
       for (const { ask } of events.filter(isAsk)) {
         if (!closed.has(ask.id)) await client.answer(task, { ask: ask.id, answer: 'yes' }).catch(refused);
       }
-      if (events.at(-1) && isClosed(events.at(-1)!)) await client.resume(task).catch(refused);
+      if (!isOpen(status)) await client.resume(task).catch(refused);
       await sleep(200);
       return undefined;
-    }, 120_000);
+    }, 90_000);
+    await ended.catch(async (cause) => {
+      const events = (await world.events(task)).map(({ event }) => event);
+      throw new Error(`Task ${task} does not come to its end: ${tail(events)}`, { cause });
+    });
   }
 });

@@ -2,7 +2,7 @@ import { setHandler } from '@temporalio/workflow';
 import type { TaskLimits } from '../../domain/budget.js';
 import { changedLimits } from '../../domain/limits-change.js';
 import type { LimitsReply } from '../../domain/replies.js';
-import { say } from '../ask.js';
+import { sayDone } from '../ask.js';
 import { setLimits } from '../budget.js';
 import { limitsUpdate } from '../definitions.js';
 import type { Task } from '../state.js';
@@ -23,7 +23,7 @@ export function handleLimits(task: Task): void {
 
 async function takeLimits(task: Task, limits: TaskLimits): Promise<LimitsReply> {
   setLimits(task, limits);
-  await say(task, [{ type: 'limits', limits }]);
+  await sayDone(task, [{ type: 'limits', limits }]);
   return { limits };
 }
 

@@ -1,7 +1,7 @@
 import { setHandler } from '@temporalio/workflow';
 import { isMode, type Mode } from '../../domain/modes.js';
 import type { ModeReply } from '../../domain/replies.js';
-import { say } from '../ask.js';
+import { sayDone } from '../ask.js';
 import { modeUpdate } from '../definitions.js';
 import { switchMode } from '../modes.js';
 import type { Task } from '../state.js';
@@ -27,7 +27,7 @@ async function takeMode(task: Task, mode: Mode): Promise<ModeReply> {
       if (open.ask.kind === 'plan_mode_respond') open.settled ??= { answer: { answer: 'yes' }, by: 'person' };
     }
   }
-  await say(task, [{ type: 'mode', mode }]);
+  await sayDone(task, [{ type: 'mode', mode }]);
   return { mode, unchanged: false };
 }
 

@@ -1,6 +1,6 @@
 import { setHandler } from '@temporalio/workflow';
 import type { PauseReply } from '../../domain/replies.js';
-import { say } from '../ask.js';
+import { sayDone } from '../ask.js';
 import { pauseUpdate, unpauseUpdate } from '../definitions.js';
 import { pause, unpause } from '../pause.js';
 import { showStatus } from '../show.js';
@@ -30,14 +30,14 @@ export function handlePauses(task: Task): void {
 async function takePause(task: Task): Promise<PauseReply> {
   if (!pause(task.carried, Date.now())) return { unchanged: true };
   showStatus(task, task.status, task.doing);
-  await say(task, [{ type: 'pause', paused: true }]);
+  await sayDone(task, [{ type: 'pause', paused: true }]);
   return { unchanged: false };
 }
 
 async function takeUnpause(task: Task): Promise<PauseReply> {
   if (!unpause(task.carried, Date.now())) return { unchanged: true };
   showStatus(task, task.status, task.doing);
-  await say(task, [{ type: 'pause', paused: false }]);
+  await sayDone(task, [{ type: 'pause', paused: false }]);
   return { unchanged: false };
 }
 
