@@ -250,8 +250,10 @@ function checkRepeats({ model, workspace }: Run): void {
   }
 }
 
+/** What was asked last; a worker that was stopped right before it sent its request sends it when it goes on. */
 function lastBody({ model, workspace }: Run): Body {
-  return withoutIds(model.requests.at(-1)?.body, workspace);
+  const last = Math.max(...model.requests.map(({ turn }) => turn));
+  return withoutIds(model.requests.find(({ turn }) => turn === last)?.body, workspace);
 }
 
 function answersInterrupted(events: StoredEvent[]): number {
