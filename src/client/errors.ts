@@ -45,3 +45,12 @@ export function unsure(task: string, cause: unknown): LonghaulError {
     cause,
   });
 }
+
+/** A message that the conversation does not have, or not any more. */
+export function noSuchMessage(task: string, problem: string, cause?: unknown): LonghaulError {
+  return new LonghaulError('message-not-found', problem, {
+    kept: 'The conversation is as it was.',
+    next: `\`longhaul rewind ${task}\` lists the messages with their numbers.`,
+    cause,
+  });
+}

@@ -1,7 +1,7 @@
 import { LonghaulError } from '../domain/errors.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { Journal } from '../journal/journal.js';
-import { beingStarted, cutOff } from './errors.js';
+import { beingStarted, cutOff, noSuchMessage } from './errors.js';
 import { openAsks } from './open-asks.js';
 import type { CallFailure } from './temporal-tasks.js';
 
@@ -77,6 +77,8 @@ async function refusal(
         next: 'See docs/cli.md.',
         cause,
       });
+    case 'MessageNotFound':
+      return noSuchMessage(task, message, cause);
     case 'BadMessage':
       return new LonghaulError('bad-answer', message, { next: 'Use `longhaul send` or `longhaul answer`.', cause });
   }

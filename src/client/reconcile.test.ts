@@ -33,11 +33,23 @@ test('a task with an open workflow, of another server, or ended by now is left a
   const seen = await row();
   expect(await reconcile(from({ state: 'open', run: 'r' }), seen)).toBe(false);
   expect(await reconcile({ ...from(TERMINATED), server: 'other:7233/default' }, seen)).toBe(false);
-  await journal.append('t', [{ event: { type: 'status', status: 'waiting' } }]);
-  await new Promise((done) => setTimeout(done, 5));
+  expect((await row()).status).toBe('running');
+  expect(await reconcile(from(TERMINATED), seen)).toBe(true);
   expect(await reconcile(from(TERMINATED), seen)).toBe(false);
+  expect(await journal.reopenTask('t')).toBe(true);
+  expect(await reconcile(from(TERMINATED), seen)).toBe(false);
+});
+
+test('a task whose status has changed since it was read is looked at again', async () => {
+  const { journal, row, from } = await running();
+  const seen = await row();
+  await new Promise((done) => setTimeout(done, 5));
+  await journal.append('t', [{ event: { type: 'status', status: 'waiting' } }]);
+  const looks: WorkflowState[] = [TERMINATED, { state: 'open', run: 'r' }];
+  expect(await reconcile({ ...from(TERMINATED), look: async () => looks.shift()! }, seen)).toBe(false);
   expect((await row()).status).toBe('waiting');
-  expect(await reconcile(from(TERMINATED), await row())).toBe(true);
+  expect(looks).toEqual([]);
+  expect(await reconcile(from(TERMINATED), seen)).toBe(true);
 });
 
 test('a task that is being started has half a minute, also when it is taken up again and its last run was terminated', async () => {

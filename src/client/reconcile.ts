@@ -9,7 +9,7 @@ export type WorkflowState =
   | { state: 'closed'; how: 'cancelled' | 'failed' };
 
 export interface Reconciler {
-  journal: Pick<Journal, 'closeIfOpen' | 'listTasks'>;
+  journal: Pick<Journal, 'closeIfOpen' | 'getTask' | 'listTasks'>;
   /** Tasks of other servers are left alone. */
   server: string;
   look(task: string): Promise<WorkflowState>;
@@ -24,10 +24,11 @@ const STARTING_MS = 30_000;
  * Ends a task in the journal whose workflow has ended or is gone: terminated from outside, or never started because the
  * client was killed. Two that do it at once write it once.
  *
- * @param row as read before the look: when its status has changed since, nothing is done
+ * @param row as read before the look: when its status has changed since, it is looked at again
  * @returns whether the task was ended by this call
  */
-export async function reconcile({ journal, server, look, otherRun }: Reconciler, row: TaskRow): Promise<boolean> {
+export async function reconcile(reconciler: Reconciler, row: TaskRow): Promise<boolean> {
+  const { journal, server, look, otherRun } = reconciler;
   if (!isOpen(row.status) || row.server !== server) return false;
   if (row.status === 'starting' && Date.now() - row.since < STARTING_MS) return false;
   const found = await look(row.task);
@@ -35,7 +36,11 @@ export async function reconcile({ journal, server, look, otherRun }: Reconciler,
     if (row.run !== null && row.run !== found.run) await otherRun?.(row, found.run);
     return false;
   }
-  return journal.closeIfOpen(row.task, row.since, { say: explanation(found), outcome: outcomeOf(found) });
+  if (await journal.closeIfOpen(row.task, row.since, { say: explanation(found), outcome: outcomeOf(found) }))
+    return true;
+  // the last activity of a run that was terminated may write its end a moment later
+  const now = await journal.getTask(row.task);
+  return now !== undefined && now.since !== row.since && reconcile(reconciler, now);
 }
 
 /** {@link reconcile} for all open tasks. Those that Temporal says nothing of now are left for the next time. */

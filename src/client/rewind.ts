@@ -1,4 +1,3 @@
-import { LonghaulError } from '../domain/errors.js';
 import { isOpen } from '../domain/outcomes.js';
 import type { RewindReply } from '../domain/replies.js';
 import type { ConversationEnd, RewindPlace } from '../domain/rewind.js';
@@ -7,6 +6,7 @@ import { listConversation, placeOfMessage } from '../journal/conversation-end.js
 import type { Journal } from '../journal/journal.js';
 import type { TaskRow } from '../journal/rows.js';
 import { endedMeanwhile, endedRow, storeClosed } from './change.js';
+import { noSuchMessage } from './errors.js';
 import type { Link } from './link.js';
 import { standOf } from './rebuild-state.js';
 import { checkText } from './requests.js';
@@ -79,10 +79,7 @@ async function placeIn(journal: Journal, task: string, message: string): Promise
 
 function found(task: string, place: RewindPlace | { problem: string }): RewindPlace {
   if (!('problem' in place)) return place;
-  throw new LonghaulError('message-not-found', place.problem, {
-    kept: 'The conversation is as it was.',
-    next: `\`longhaul rewind ${task}\` lists the messages with their numbers.`,
-  });
+  throw noSuchMessage(task, place.problem);
 }
 
 /** How far the conversation goes that can be taken back: a request that is being made is no part of it yet. */

@@ -53,5 +53,13 @@ export interface RewindReply {
 }
 
 /** Types of the failures that an update is refused with. */
-export const REFUSALS = ['AskRefused', 'TaskClosing', 'TaskBusy', 'BadMessage', 'BadArgument', 'WrongState'] as const;
+export const REFUSALS = [
+  'AskRefused',
+  'TaskClosing',
+  'TaskBusy',
+  'BadMessage',
+  'BadArgument',
+  'MessageNotFound',
+  'WrongState',
+] as const;
 export type RefusalType = (typeof REFUSALS)[number];

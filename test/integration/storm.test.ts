@@ -110,7 +110,7 @@ describe(`people who do everything at once while workers die (LONGHAUL_TEST_SEED
           await sleep(random() * 800);
           const act = ACTS[Math.floor(random() * ACTS.length)]!;
           await act(client, task, told, random).catch((err: unknown) => {
-            told.refusals.push(LonghaulError.is(err) ? err.slug : String(err));
+            told.refusals.push(LonghaulError.is(err) ? `${err.slug}: ${err.message}` : String(err));
           });
         }
         return told;

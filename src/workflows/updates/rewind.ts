@@ -29,7 +29,7 @@ export function handleRewinds(task: Task): void {
 async function takeRewind(task: Task, { message, text }: RewindRequest): Promise<RewindReply> {
   const end = conversationEnd(task.carried);
   const found = await control.findMessage({ ...task.ref, end, message });
-  if ('problem' in found) throw refused('BadArgument', found.problem);
+  if ('problem' in found) throw refused('MessageNotFound', found.problem);
   refuseWhileRewinding(task);
   // a message may have joined the conversation meanwhile, under the same number
   if (found.turn !== undefined && conversationEnd(task.carried).turn !== found.turn)
