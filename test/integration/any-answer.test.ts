@@ -17,7 +17,7 @@ import {
   say,
   stall,
 } from '../../src/fake-model/index.js';
-import { done, play } from '../support/playing.js';
+import { done as completes, play } from '../support/playing.js';
 import { view } from '../support/viewing.js';
 import { isAsk, isClosed, startWorld, type TestWorker, until, type World } from '../support/world.js';
 
@@ -29,7 +29,10 @@ const ROUNDS = Number(process.env.LONGHAUL_TEST_ROUNDS ?? 5);
 const KINDS = ['ok', 'read', 'error', 'denied', 'timeout', 'unknown tool', 'bad json'] as const;
 const FAULTS = ['none', 'cut', 'close', 'overloaded', 'stall'] as const;
 
+const PROTOCOLS = ['native', 'native', 'text'] as const;
+
 interface Answer {
+  protocol: (typeof PROTOCOLS)[number];
   calls: { kind: (typeof KINDS)[number]; text: boolean }[];
   /** The last call is cut by the output limit. */
   truncated: boolean;
@@ -41,6 +44,7 @@ interface Answer {
 }
 
 const answer: fc.Arbitrary<Answer> = fc.record({
+  protocol: fc.constantFrom(...PROTOCOLS),
   calls: fc.array(fc.record({ kind: fc.constantFrom(...KINDS), text: fc.boolean() }), { minLength: 1, maxLength: 8 }),
   truncated: fc.boolean(),
   fault: fc.constantFrom(...FAULTS),
@@ -76,17 +80,25 @@ function stepOf(kind: (typeof KINDS)[number], at: number): Step {
   }
 }
 
-function stepsOf({ calls, truncated, fault, at, half, paceMs }: Answer): Step[] {
+/** The same call in text; a tool that does not exist is no call there, and there is no JSON that could be bad. */
+function textStepOf(kind: (typeof KINDS)[number], at: number): Step {
+  const step = stepOf(kind === 'unknown tool' || kind === 'bad json' ? 'error' : kind, at);
+  if (step.step !== 'call') throw new Error('no call');
+  const values = Object.entries(step.input).map(([name, value]) => `<${name}>${value}</${name}>\n`);
+  return say(`<${step.name}>\n${values.join('')}</${step.name}>`);
+}
+
+function stepsOf({ protocol, calls, truncated, fault, at, half, paceMs }: Answer): Step[] {
   const steps: Step[] = [pace(paceMs), say('it begins')];
   const strikes = at % calls.length;
   for (const [index, { kind, text }] of calls.entries()) {
     if (text) steps.push(say(`text ${index}, of an answer that ends somehow`));
-    const one = stepOf(kind, index);
+    const one = protocol === 'text' ? textStepOf(kind, index) : stepOf(kind, index);
     const isHalf = (half && fault !== 'none' && index === strikes) || (truncated && index === calls.length - 1);
     steps.push(isHalf && 'half' in { half, ...one } ? ({ ...one, half: true } as Step) : one);
     if (index === strikes) steps.push(...faultOf(fault));
   }
-  return [...steps, finish(truncated ? 'max_tokens' : undefined)];
+  return [...steps, finish(truncated ? 'max_tokens' : protocol === 'text' ? 'end_turn' : undefined)];
 }
 
 function faultOf(fault: Answer['fault']): Step[] {
@@ -162,6 +174,30 @@ describe('any answer, however it is broken', () => {
     return texts.filter((text) => !/^\[(Response interrupted|No answer)/.test(text));
   };
 
+  /** The same of an answer whose calls are text: what it says of each is in the text that follows. */
+  const checkText = (shape: Answer, model: FakeModel, workspace: string): string => {
+    expect(model.refused()).toEqual([]);
+    const { messages } = model.requests.at(-1)!.body as { messages: { role: string; content: Block[] }[] };
+    const textsOf = (role: string) =>
+      messages.filter((one) => one.role === role).flatMap(({ content }) => content.map(({ text = '' }) => text));
+    const said = textsOf('assistant').filter((text) => !/^\[(Response interrupted|No answer)/.test(text));
+    const results = textsOf('user').filter((text) => /^\[\w+( for '.*')?\] Result:/.test(text));
+    const calls = said.join('').match(/<(execute_command|read_file)>/g) ?? [];
+    expect(results.length, JSON.stringify([shape, messages]).slice(0, 3000)).toBe(calls.length);
+    for (const [at, { kind }] of shape.calls.entries()) {
+      const result = results.find((text) => text.startsWith(`[execute_command for 'echo x >> n${at}`));
+      const ran = lines(workspace, `n${at}`);
+      if (kind === 'ok') expect(ran, `call ${at}`).toBe(result?.includes('exit code 0') ? 1 : 0);
+      else expect(ran, `call ${at}`).toBeLessThanOrEqual(kind === 'timeout' && result ? 1 : 0);
+    }
+    return said.join('').replace(/<(execute_command|read_file)>[\s\S]*?(<\/\1>|$)/g, '');
+  };
+
+  const done = (protocol: Answer['protocol']): Step[] =>
+    protocol === 'native'
+      ? completes
+      : [say('<attempt_completion>\n<result>done</result>\n</attempt_completion>'), finish('end_turn')];
+
   it(
     'leads to a conversation that is accepted, one result a call, no call twice, and one copy for every viewer',
     async () => {
@@ -170,7 +206,8 @@ describe('any answer, however it is broken', () => {
           const tasks = await Promise.all(
             shapes.map(async (shape) => {
               const steps = stepsOf(shape);
-              const task = await play(world, ({ turn }) => (turn === 0 ? steps : done), {
+              const task = await play(world, ({ turn }) => (turn === 0 ? steps : done(shape.protocol)), {
+                toolProtocol: shape.protocol,
                 policy: { yolo: false, approve: ['read', 'edit', 'all'] },
                 maxConsecutiveMistakes: 1_000,
                 workspace: world.workspace({ file: 'content\n' }),
@@ -194,11 +231,13 @@ describe('any answer, however it is broken', () => {
           await Promise.all(tasks.map(({ denied }) => denied));
           for (const [at, { task, model, shape, workspace, early }] of tasks.entries()) {
             expect((await world.event(task, isClosed)).outcome.outcome).toBe('completed');
-            const texts = check(shape, model, workspace);
+            const texts = shape.protocol === 'native' ? check(shape, model, workspace) : [];
+            const text = shape.protocol === 'text' && checkText(shape, model, workspace).replace(/\s/g, '');
             const seen = [await early, await late[at]!, await view(world.journal, task)];
             for (const streams of seen) {
               const shown = [...streams].flatMap(([stream, text]) => (stream.endsWith(':out') ? [] : [text.trimEnd()]));
-              expect(shown.filter((text) => text !== '').sort()).toEqual(texts.map((text) => text.trimEnd()).sort());
+              if (text !== false) expect(shown.join('').replace(/\s/g, '')).toBe(text);
+              else expect(shown.filter((one) => one !== '').sort()).toEqual(texts.map((one) => one.trimEnd()).sort());
             }
             const events = (await world.events(task)).map(({ event }) => event);
             const begun = events.filter((event) => event.type === 'say' && event.say === 'api_req_started');
