@@ -9,6 +9,7 @@ import {
   type CommandExit,
   type CommandSpec,
   createWhole,
+  errorCode,
   files,
   makeDir,
   readClaim,
@@ -48,6 +49,8 @@ export class CommandDetached extends Error {
   override readonly name = 'CommandDetached';
 }
 
+/** Errors of a disk that has no room, for anybody or for this user. */
+const FULL: readonly string[] = ['ENOSPC', 'EDQUOT'];
 /** How long a runner may take to end its command before it is done without it, ms: TERM, 2 s, KILL, and a reserve. */
 const CANCEL_LIMIT_MS = 4000;
 /** How often it is looked whether the runner still lives, ms. */
@@ -60,9 +63,23 @@ const MAX_STARTS = 5;
  * ended. Safe to call from several processes at the same time.
  *
  * @throws CommandDetached
- * @throws LonghaulError `internal` when no runner can be started, or the folder holds another command
+ * @throws LonghaulError `internal` when no runner can be started, or the folder holds another command; `journal-unwritable`
+ * when the disk is full: the command may be running, and calling this again goes on with it
  */
 export async function runCommand(request: RunCommand): Promise<CommandEnd> {
+  try {
+    return await startOrAttach(request);
+  } catch (err) {
+    if (!FULL.includes(errorCode(err) ?? '')) throw err;
+    throw new LonghaulError('journal-unwritable', `The disk that holds ${request.dir} is full.`, {
+      kept: 'The command is run once, and what it prints is kept.',
+      next: 'Make room; the task goes on by itself.',
+      cause: err,
+    });
+  }
+}
+
+async function startOrAttach(request: RunCommand): Promise<CommandEnd> {
   const { dir, signal, runner = defaultRunner() } = request;
   const spec = await agreeOnSpec(dir, request.spec);
   if (request.run !== undefined) takeOver(dir, request.run);

@@ -1,4 +1,4 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallKey, TaskId } from '../domain/ids.js';
 import type { ProcessIdentity } from './identity.js';
@@ -155,15 +155,15 @@ let counter = 0;
  */
 export function createWhole(path: string, content: string): boolean {
   const temp = `${path}.${process.pid}.${++counter}.tmp`;
-  writeFileSync(temp, content, { mode: 0o600 });
   try {
+    writeFileSync(temp, content, { mode: 0o600 });
     linkSync(temp, path);
     return true;
   } catch (err) {
     if (errorCode(err) === 'EEXIST') return false;
     throw err;
   } finally {
-    unlinkSync(temp);
+    rmSync(temp, { force: true });
   }
 }
 
