@@ -17,6 +17,7 @@ export const FAULTS = [
   'all killed',
   'machine restarted',
   'disk full',
+  'clock jumped',
 ] as const;
 export type FaultKind = (typeof FAULTS)[number];
 
@@ -33,6 +34,36 @@ export interface Place {
   env: NodeJS.ProcessEnv;
   /** The home is a file system of its own, which can be filled. */
   ownDisk: boolean;
+  /** File that sets the clock of the service's processes, for libfaketime; where that is not installed the clock stays. */
+  clock?: string;
+}
+
+/** What the clock says instead, one after the other, each for {@link JUMP_MS}. */
+const JUMPS = ['+2h', '-30m', '+0'];
+const JUMP_MS = 3_000;
+
+/** Faults that can be made here. */
+export function possible({ ownDisk, clock }: Place): FaultKind[] {
+  return FAULTS.filter(
+    (fault) => (fault !== 'disk full' || ownDisk) && (fault !== 'clock jumped' || clock !== undefined),
+  );
+}
+
+const FAKETIME = ['x86_64', 'aarch64'].map((arch) => `/usr/lib/${arch}-linux-gnu/faketime/libfaketime.so.1`);
+
+/** Variables that let a file set the clock of a process and its children; undefined where that cannot be done. */
+export function settableClock(file: string): NodeJS.ProcessEnv | undefined {
+  const library = FAKETIME.find((path) => existsSync(path));
+  if (library === undefined) return undefined;
+  writeFileSync(file, '+0');
+  return {
+    LD_PRELOAD: library,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
+    NO_FAKE_STAT: '1',
+  };
 }
 
 /** @returns from when to when it lasted, ms since the epoch */
@@ -73,6 +104,12 @@ export async function strike(fault: FaultKind, place: Place): Promise<{ from: nu
       break;
     case 'disk full':
       await fill(home);
+      break;
+    case 'clock jumped':
+      for (const jump of JUMPS) {
+        if (place.clock !== undefined) writeFileSync(place.clock, jump);
+        await sleep(JUMP_MS);
+      }
       break;
   }
   return { from, to: Date.now() };

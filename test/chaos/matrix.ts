@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TaskClient } from '../../src/client.js';
 import { isOpen } from '../../src/domain/outcomes.js';
@@ -10,7 +10,7 @@ import { LogState } from '../../src/journal/log-state.js';
 import { seeded } from '../support/random.js';
 import { cleanEnv, markedProcesses, modelEnv, runCli, until } from '../support/world.js';
 import { CLASSES, type Effect, type EffectClass, FATES, type Fate, FILES, judge, work } from './effects.js';
-import { ENDS_RUNNERS, FAULTS, type FaultKind, type Place, strike } from './faults.js';
+import { ENDS_RUNNERS, FAULTS, type FaultKind, type Place, possible, settableClock, strike } from './faults.js';
 
 /** The longest that all tasks may take to come a turn further after a fault, ms. */
 const PATIENCE_MS = 120_000;
@@ -81,19 +81,22 @@ class MatrixRun {
   async start(): Promise<void> {
     const ownDisk = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', this.home]).status === 0;
     const env = { ...modelEnv(cleanEnv(), await this.model), LONGHAUL_HOME: this.home };
-    this.place = { home: this.home, env, ownDisk };
-    if (!ownDisk) this.options.log?.('The home is no file system of its own here: the disk will not be full.');
+    const clock = join(tmpdir(), `${basename(this.home)}.clock`);
+    const settable = settableClock(clock);
+    this.place = { home: this.home, env: { ...env, ...settable }, ownDisk, ...(settable && { clock }) };
+    const left = FAULTS.filter((fault) => !possible(this.place).includes(fault));
+    if (left.length > 0) this.options.log?.(`Not possible on this machine: ${left.join(', ')}.`);
     for (const folder of this.workspaces) {
       for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
     }
-    const started = await runCli(['up'], env);
+    const started = await runCli(['up'], this.place.env);
     if (started.code !== 0) throw new Error(started.err);
-    this.client = await TaskClient.connect({ home: this.home, env });
+    this.client = await TaskClient.connect({ home: this.home, env: this.place.env });
     this.people = Promise.all(this.workspaces.map((_, slot) => this.attend(slot)));
   }
 
   async strikeAll(): Promise<void> {
-    const kinds = (this.options.kinds ?? FAULTS).filter((kind) => kind !== 'disk full' || this.place.ownDisk);
+    const kinds = possible(this.place).filter((kind) => this.options.kinds?.includes(kind) ?? true);
     for (let n = 0; n < this.options.faults; n++) {
       // each kind equally often, in an order of its own in each round
       const round = kinds[(n + Math.floor(n / kinds.length)) % kinds.length]!;
@@ -132,7 +135,8 @@ class MatrixRun {
     if (this.place) await runCli(['down'], this.place.env);
     await (await this.model).close();
     if (this.place?.ownDisk) spawnSync('umount', ['-l', this.home]);
-    for (const folder of [this.home, ...this.workspaces]) rmSync(folder, { recursive: true, force: true });
+    const clocks = this.place?.clock === undefined ? [] : [this.place.clock];
+    for (const path of [this.home, ...this.workspaces, ...clocks]) rmSync(path, { recursive: true, force: true });
   }
 
   /** Every workspace has come at least one request further since this was called. */
