@@ -116,6 +116,8 @@ export function readWords(words: readonly string[], text?: string, attaches = fa
     return { answer: 'message', text };
   }
   if (second === undefined) return readOne(first, text);
+  // no ask has such an id: the text goes with it, as with --text
+  if (/^(yes|no)$/i.test(first) && text === undefined) return readSaid(first, second);
   return { ask: first, ...readSaid(second, text) };
 }
 

@@ -153,6 +153,8 @@ describe('words of the answer command', () => {
     expect(readWords(['ask-1a'], undefined, true)).toEqual({ ask: 'ask-1a', answer: 'message' });
     expect(readWords(['ask me again'], undefined, true)).toEqual({ answer: 'message', text: 'ask me again' });
     expect(readWords(['yes'])).toEqual({ answer: 'yes' });
+    expect(readWords(['no', 'use yarn'])).toEqual({ answer: 'no', text: 'use yarn' });
+    expect(readWords(['ask-1a', 'no'])).toEqual({ ask: 'ask-1a', answer: 'no' });
     expect(readWords(['a1', 'NO'])).toEqual({ ask: 'a1', answer: 'no' });
     expect(readWords(['a1', 'yes'], 'but gently')).toEqual({ ask: 'a1', answer: 'yes', text: 'but gently' });
     expect(readWords(['take the blue one'])).toEqual({ answer: 'message', text: 'take the blue one' });
