@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { oneLine } from '../domain/text.js';
-import { resumeWrite, type WriteEnd, writeChecked } from '../workspace/atomic-write.js';
 import { unifiedDiff, visibleWithin } from '../workspace/diffs.js';
+import { type ChangeEnd, changeFiles, resumeChanges } from '../workspace/file-changes.js';
 import { type FileContent, readWholeFile } from '../workspace/files.js';
 import { pickLines } from '../workspace/line-index.js';
 import { type ResolvedPath, resolveInWorkspace } from '../workspace/paths.js';
@@ -64,8 +64,8 @@ export async function prepareEdit(edit: FileEdit, ctx: PrepareContext): Promise<
 
 export async function runEdit(edit: FileEdit, ctx: RunContext): Promise<ToolOutcome> {
   const target = await resolveInWorkspace(ctx.workspace, edit.path);
-  const earlier = await resumeWrite(ctx);
-  if (earlier !== undefined) return outcome(earlier, edit, target, undefined);
+  const earlier = await resumeChanges(ctx);
+  if (earlier !== undefined) return outcome(earlier.end, edit, target, undefined);
   assertAllowed('edit', target, ctx);
   if (ctx.signal.aborted) return { status: 'interrupted', text: 'Stopped before anything was written.' };
   const current = target.exists ? await readWholeFile(target) : undefined;
@@ -74,7 +74,7 @@ export async function runEdit(edit: FileEdit, ctx: RunContext): Promise<ToolOutc
   await nextTurn();
   if (current && proposal.bytes.equals(current.bytes)) return unchanged(target);
   const { real: path, display } = target;
-  const end = await writeChecked(ctx, { path, display, bytes: proposal.bytes, base: current?.sha256 ?? null });
+  const { end } = await changeFiles(ctx, [{ path, display, bytes: proposal.bytes, base: current?.sha256 ?? null }]);
   const before = textOf(current);
   await nextTurn();
   return outcome(end, edit, target, { before, isNew: current === undefined, ...proposal });
@@ -93,7 +93,7 @@ interface Written extends Proposal {
 
 /** @param written absent when an earlier execution has made the change, so that only its end is known */
 async function outcome(
-  end: WriteEnd,
+  end: ChangeEnd['end'],
   edit: FileEdit,
   target: ResolvedPath,
   written: Written | undefined,
@@ -107,6 +107,7 @@ async function outcome(
         excerpt: oneLine(`${target.display} changed meanwhile, nothing was written`, 200),
       };
     case 'lost':
+    case 'mixed':
       return {
         status: 'error',
         mistake: false,

@@ -1,10 +1,10 @@
 import { constants, type Dirent } from 'node:fs';
 import { open, opendir, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isTempName } from './atomic-write.js';
 import { fileProblem } from './files.js';
 import { type IgnoreFile, isIgnored, MAX_IGNORE_BYTES, parseIgnoreFile } from './ignore-rules.js';
 import { Pace } from './pace.js';
+import { isTempName } from './staged-files.js';
 
 /** Entries listed at most, and time a listing may take, in ms (the original's limits). */
 export const MAX_ENTRIES = 200;

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { messageOf } from '../domain/errors.js';
 import { ToolError } from '../tools/tool.js';
-import { TEMP_GLOB } from './atomic-write.js';
 import { readMatches, type SearchEvent } from './search-events.js';
+import { TEMP_GLOB } from './staged-files.js';
 
 /** Most results of one search (the original's limit), and the time one may take, in ms. */
 export const MAX_RESULTS = 300;
