@@ -6,15 +6,15 @@ import { type FileContent, readWholeFile } from '../workspace/files.js';
 import { pickLines } from '../workspace/line-index.js';
 import { type ResolvedPath, resolveInWorkspace } from '../workspace/paths.js';
 import { decodeText, describeBinary } from '../workspace/text-file.js';
-import { assertAllowed } from './access.js';
+import { assertAllowed, needFor } from './access.js';
 import { numberLines } from './numbered.js';
 import { type PrepareContext, type Prepared, type RunContext, ToolError, type ToolOutcome } from './tool.js';
 
 /** Longest diff shown to a person before approving, and to the model after a change, in characters. */
-const PREVIEW_CHARS = 60_000;
-const RESULT_DIFF_CHARS = 20_000;
+export const PREVIEW_CHARS = 60_000;
+export const RESULT_DIFF_CHARS = 20_000;
 /** Files up to this many characters are given back whole after an edit. */
-const FINAL_CONTENT_CHARS = 40_000;
+export const FINAL_CONTENT_CHARS = 40_000;
 /** How much of a file is shown that has changed since it was approved. */
 const PRESENT_CHARS = 8_000;
 
@@ -43,7 +43,7 @@ export interface FileEdit {
 export async function prepareEdit(edit: FileEdit, ctx: PrepareContext): Promise<Prepared> {
   const target = await resolveInWorkspace(ctx.workspace, edit.path);
   const prepared: Prepared = {
-    approval: { need: 'edit', outside: target.outside },
+    approval: needFor('edit', target),
     summary: oneLine(`${edit.tool} ${target.display}`, 120),
   };
   try {
@@ -134,7 +134,7 @@ async function savedEarlier(edit: FileEdit, target: ResolvedPath): Promise<ToolO
   return { status: 'done', text: `${head} ${text}`.trim(), excerpt: oneLine(`saved ${target.display}`, 200) };
 }
 
-function finalContent(display: string, text: string, diff: string): string {
+export function finalContent(display: string, text: string, diff: string): string {
   if (text.length > FINAL_CONTENT_CHARS) {
     return `The file is too long to repeat. What changed:\n${diff}\nFurther SEARCH blocks have to match the file as it is now.`;
   }
@@ -150,7 +150,7 @@ function unchanged(target: ResolvedPath): ToolOutcome {
 }
 
 /** The file as it is now, for the model; never fails. */
-async function present(target: ResolvedPath): Promise<string> {
+export async function present(target: ResolvedPath): Promise<string> {
   try {
     const { bytes } = await readWholeFile(target);
     const decoded = decodeText(bytes);
@@ -165,7 +165,8 @@ async function present(target: ResolvedPath): Promise<string> {
   }
 }
 
-function textOf(current: FileContent | undefined): string | undefined {
+/** What a diff takes a file for; undefined when it is not there. */
+export function textOf(current: FileContent | undefined): string | undefined {
   if (current === undefined) return undefined;
   return decodeText(current.bytes)?.text ?? `(${describeBinary(current.bytes)}, ${current.bytes.length} bytes)\n`;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { OfferedTool } from '../model/request.js';
 import { actModeRespond } from './act-mode-respond.js';
+import { applyPatch } from './apply-patch.js';
 import { askFollowupQuestion } from './ask-followup-question.js';
 import { attemptCompletion } from './attempt-completion.js';
 import { executeCommand } from './execute-command.js';
@@ -17,6 +18,7 @@ export const tools: readonly Tool[] = [
   readFile,
   writeToFile,
   replaceInFile,
+  applyPatch,
   listFiles,
   searchFiles,
   executeCommand,

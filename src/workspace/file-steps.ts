@@ -47,18 +47,22 @@ export function carryOut(step: FileStep): void {
   let target = holdFolder(folder);
   try {
     for (const part of missing) target = swapHeld(target, holdBelow(target, part));
-    if (step.temp === null) return remove(target, name, step);
-    if (step.backup !== null) keepOld(target, name, step.backup, step.base);
-    const from = holdFolder(dirname(step.temp));
-    try {
-      renameSync(from.at(basename(step.temp)), target.at(name));
-    } finally {
-      from.close();
-    }
-    target.sync();
+    if (step.temp === null) remove(target, name, step);
+    else putInPlace(target, name, step.temp, step);
   } finally {
     target.close();
   }
+}
+
+function putInPlace(target: HeldFolder, name: string, temp: string, step: FileStep): void {
+  if (step.backup !== null) keepOld(target, name, step.backup, step.base);
+  const from = holdFolder(dirname(temp));
+  try {
+    renameSync(from.at(basename(temp)), target.at(name));
+  } finally {
+    from.close();
+  }
+  target.sync();
 }
 
 function swapHeld(old: HeldFolder, next: HeldFolder): HeldFolder {

@@ -21,7 +21,15 @@ async function folders() {
 
 test('plain paths, relative and absolute, existing and new', async () => {
   const { workspace } = await folders();
-  const file = { real: join(workspace, 'src/a.ts'), display: 'src/a.ts', outside: false, exists: true, kind: 'file' };
+  const file = {
+    real: join(workspace, 'src/a.ts'),
+    display: 'src/a.ts',
+    outside: false,
+    exists: true,
+    kind: 'file',
+    guarded: false,
+    link: false,
+  };
   expect(await resolveInWorkspace(workspace, 'src/a.ts')).toEqual(file);
   expect(await resolveInWorkspace(workspace, './src//x/../a.ts')).toEqual(file);
   expect(await resolveInWorkspace(workspace, join(workspace, 'src/a.ts'))).toEqual(file);
@@ -32,6 +40,8 @@ test('plain paths, relative and absolute, existing and new', async () => {
     outside: false,
     exists: false,
     kind: 'missing',
+    guarded: false,
+    link: false,
   };
   expect(await resolveInWorkspace(workspace, 'new/b.ts')).toEqual(fresh);
 });
