@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { oneLine } from '../domain/text.js';
 import { unifiedDiff, visibleWithin } from '../workspace/diffs.js';
 import { type ChangeEnd, changeFiles, resumeChanges } from '../workspace/file-changes.js';
-import type { FileContent } from '../workspace/files.js';
+import { type FileContent, sha256 } from '../workspace/files.js';
 import { type FilePatch, parsePatch } from '../workspace/patch.js';
 import { baseOf, checkExistence, type PatchTarget, readTargets, resolvePatch } from '../workspace/patch-plan.js';
 import type { FileChange } from '../workspace/staged-files.js';
@@ -99,13 +99,46 @@ async function runPatch(patches: FilePatch[], ctx: RunContext): Promise<ToolOutc
   if (ctx.approved?.base !== undefined && ctx.approved.base !== baseOf(targets, contents)) {
     return endOf({ end: 'changed', paths: [] }, namesOf(targets), ctx);
   }
+  const stale = await staleDeletions(targets, contents, ctx);
+  if (stale.length > 0) return endOf({ end: 'changed', paths: stale }, namesOf(targets), ctx);
   const planned = await planAll(targets, contents, ctx.signal);
   const changes = planned.flatMap((one) => one.changes);
   if (changes.length === 0) {
     return { status: 'done', text: 'All files already have exactly this content; there was nothing to write.' };
   }
   const end = await changeFiles(ctx, changes);
-  return end.end === 'written' ? saved(planned) : endOf(end, namesOf(targets), ctx);
+  if (end.end !== 'written') return endOf(end, namesOf(targets), ctx);
+  await noteWritten(planned, contents, ctx);
+  return saved(planned);
+}
+
+/** Files to be deleted that somebody has changed since the model read them; a person who approved has seen them. */
+async function staleDeletions(
+  targets: readonly PatchTarget[],
+  contents: ReadonlyMap<string, FileContent>,
+  ctx: RunContext,
+): Promise<string[]> {
+  if (ctx.approved?.base !== undefined) return [];
+  const stale: string[] = [];
+  for (const { patch, target } of targets) {
+    if (patch.kind !== 'delete') continue;
+    const seen = await ctx.journal.lastSeen(ctx.task, target.real);
+    if (seen !== undefined && seen !== contents.get(target.real)?.sha256) stale.push(target.real);
+  }
+  return stale;
+}
+
+/** The model knows a file that it has made, or knew as it was before its change. */
+async function noteWritten(
+  planned: readonly Planned[],
+  contents: ReadonlyMap<string, FileContent>,
+  { journal, task }: RunContext,
+): Promise<void> {
+  for (const { patch, target, changes } of planned) {
+    const seen = await journal.lastSeen(task, target.real);
+    if (patch.kind !== 'add' && seen !== contents.get(target.real)?.sha256) continue;
+    for (const { path, bytes } of changes) if (bytes) await journal.noteSeen(task, path, sha256(bytes));
+  }
 }
 
 async function planAll(

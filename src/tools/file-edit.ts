@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { oneLine } from '../domain/text.js';
 import { unifiedDiff, visibleWithin } from '../workspace/diffs.js';
 import { type ChangeEnd, changeFiles, resumeChanges } from '../workspace/file-changes.js';
-import { type FileContent, readWholeFile } from '../workspace/files.js';
+import { type FileContent, readWholeFile, sha256 } from '../workspace/files.js';
 import { pickLines } from '../workspace/line-index.js';
 import { type ResolvedPath, resolveInWorkspace } from '../workspace/paths.js';
 import { decodeText, describeBinary } from '../workspace/text-file.js';
@@ -65,11 +65,14 @@ export async function prepareEdit(edit: FileEdit, ctx: PrepareContext): Promise<
 export async function runEdit(edit: FileEdit, ctx: RunContext): Promise<ToolOutcome> {
   const target = await resolveInWorkspace(ctx.workspace, edit.path);
   const earlier = await resumeChanges(ctx);
-  if (earlier !== undefined) return outcome(earlier.end, edit, target, undefined);
+  if (earlier !== undefined) return outcome(earlier.end, edit, target, ctx, undefined);
   assertAllowed('edit', target, ctx);
   if (ctx.signal.aborted) return { status: 'interrupted', text: 'Stopped before anything was written.' };
   const current = target.exists ? await readWholeFile(target) : undefined;
-  if (isChanged(edit, ctx, current)) return outcome('changed', edit, target, undefined);
+  const seen = await ctx.journal.lastSeen(ctx.task, target.real);
+  if (isChanged(edit, ctx, current) || isStale(edit, ctx, current, seen)) {
+    return outcome('changed', edit, target, ctx, undefined);
+  }
   const proposal = await edit.propose(current, target.display, ctx.signal);
   await nextTurn();
   if (current && proposal.bytes.equals(current.bytes)) return unchanged(target);
@@ -77,13 +80,25 @@ export async function runEdit(edit: FileEdit, ctx: RunContext): Promise<ToolOutc
   const { end } = await changeFiles(ctx, [{ path, display, bytes: proposal.bytes, base: current?.sha256 ?? null }]);
   const before = textOf(current);
   await nextTurn();
-  return outcome(end, edit, target, { before, isNew: current === undefined, ...proposal });
+  const written = { before, isNew: current === undefined, ...proposal };
+  const isKnown = edit.baseIsComplete || seen === current?.sha256 || isShownWhole(edit, proposal.text);
+  if (end === 'written' && isKnown) await ctx.journal.noteSeen(ctx.task, path, sha256(proposal.bytes));
+  return outcome(end, edit, target, ctx, written);
 }
 
 function isChanged(edit: FileEdit, ctx: RunContext, current: FileContent | undefined): boolean {
   if (!ctx.approved) return false;
   if (ctx.approved.base === undefined && !edit.baseIsComplete) return false;
   return ctx.approved.base !== current?.sha256;
+}
+
+/**
+ * A whole file written from what the model read before somebody else changed it would take their change away. A person
+ * who has approved it has seen the difference.
+ */
+function isStale(edit: FileEdit, ctx: RunContext, current: FileContent | undefined, seen: string | undefined): boolean {
+  if (!edit.baseIsComplete || current === undefined || seen === undefined || seen === current.sha256) return false;
+  return ctx.approved?.base !== current.sha256;
 }
 
 interface Written extends Proposal {
@@ -96,6 +111,7 @@ async function outcome(
   end: ChangeEnd['end'],
   edit: FileEdit,
   target: ResolvedPath,
+  ctx: RunContext,
   written: Written | undefined,
 ): Promise<ToolOutcome> {
   switch (end) {
@@ -103,7 +119,7 @@ async function outcome(
       return {
         status: 'error',
         mistake: false,
-        text: `"${target.display}" has changed since it was approved or read; nothing was written. ${await present(target)}`,
+        text: `"${target.display}" has changed since it was approved or read; nothing was written. ${await present(target, ctx)}`,
         excerpt: oneLine(`${target.display} changed meanwhile, nothing was written`, 200),
       };
     case 'lost':
@@ -115,7 +131,7 @@ async function outcome(
         excerpt: oneLine(`${target.display}: interrupted, not written`, 200),
       };
     case 'written':
-      return written ? saved(edit, target, written) : savedEarlier(edit, target);
+      return written ? saved(edit, target, written) : savedEarlier(edit, target, ctx);
   }
 }
 
@@ -128,9 +144,9 @@ function saved(edit: FileEdit, target: ResolvedPath, written: Written): ToolOutc
   return { status: 'done', text, excerpt: oneLine(excerpt, 200), change: { added, removed, diff } };
 }
 
-async function savedEarlier(edit: FileEdit, target: ResolvedPath): Promise<ToolOutcome> {
+async function savedEarlier(edit: FileEdit, target: ResolvedPath, ctx: RunContext): Promise<ToolOutcome> {
   const head = `"${target.display}" was saved; a restart came between, and the change was made once.`;
-  const text = edit.showFinal ? await present(target) : '';
+  const text = edit.showFinal ? await present(target, ctx) : '';
   return { status: 'done', text: `${head} ${text}`.trim(), excerpt: oneLine(`saved ${target.display}`, 200) };
 }
 
@@ -149,15 +165,20 @@ function unchanged(target: ResolvedPath): ToolOutcome {
   return { status: 'done', text, excerpt: oneLine(`${target.display} unchanged`, 200) };
 }
 
-/** The file as it is now, for the model; never fails. */
-export async function present(target: ResolvedPath): Promise<string> {
+function isShownWhole(edit: FileEdit, text: string): boolean {
+  return edit.showFinal && text.length <= FINAL_CONTENT_CHARS;
+}
+
+/** The file as it is now, for the model, which has seen it then; never fails. */
+async function present(target: ResolvedPath, { journal, task }: RunContext): Promise<string> {
   try {
-    const { bytes } = await readWholeFile(target);
+    const { bytes, sha256: now } = await readWholeFile(target);
     const decoded = decodeText(bytes);
     if (decoded === undefined) return `It is now ${describeBinary(bytes)}.`;
     const { lines, count } = pickLines(decoded.text, 1, PRESENT_CHARS);
     if (count === 0) return 'It is empty now.';
     const shown = numberLines(lines, 1, PRESENT_CHARS);
+    if (!shown.cut) await journal.noteSeen(task, target.real, now);
     const more = shown.cut ? `\n(lines 1-${shown.last} of ${count}; read_file shows the rest)` : '';
     return `It now is:\n${shown.text}${more}`;
   } catch (err) {

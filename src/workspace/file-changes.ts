@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { RunContext } from '../tools/tool.js';
-import { carryOut, type FileStep, isUntouched, stateOf, takeBack } from './file-steps.js';
+import { carryOut, type FileStep, isUntouched, removeMadeFolders, stateOf, takeBack } from './file-steps.js';
 import { fileProblem, sha256 } from './files.js';
 import { existingFolder, PathMoved } from './held-folder.js';
 import { discard, type FileChange, stage, tempName } from './staged-files.js';
@@ -163,6 +163,7 @@ function carryOutAll(
 /** @returns what is left when not everything could be taken back */
 function takeAllBack(steps: readonly FileStep[], done: readonly FileStep[]): ChangeEnd | undefined {
   const kept = new Set(done.toReversed().filter((step) => !takeBack(step)));
+  steps.forEach(removeMadeFolders);
   if (kept.size === 0) return undefined;
   const paths = (which: boolean) => steps.filter((step) => kept.has(step) === which).map((step) => step.path);
   return { end: 'mixed', written: paths(true), not: paths(false) };
@@ -181,7 +182,7 @@ export function settleLeftChange(intentJson: string): boolean {
   const states = intent.steps.map(stateOf);
   const open = intent.end === undefined && states.some((state) => state !== 'done');
   const done = open ? intent.steps.filter((_, at) => states[at] === 'done') : [];
-  takeAllBack(intent.steps, done);
+  if (open) takeAllBack(intent.steps, done);
   const files = intent.steps.flatMap(({ temp, backup }) => [temp, backup]);
   return files.filter((file) => file !== null && discard(file)).length + done.length > 0;
 }

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, linkSync, lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { existingFolder, type HeldFolder, holdBelow, holdFolder, PathMoved } from './held-folder.js';
-import { existsAt, hashAt } from './staged-files.js';
+import { existsAt, hashAt, isMissing } from './staged-files.js';
 
 /** One file of a change that is ready to be carried out, as the next execution finds it. */
 export interface FileStep {
@@ -98,7 +98,7 @@ function linkOrCopy(from: string, to: string): void {
 }
 
 /**
- * Takes a step back that was carried out, with the folders made for it.
+ * Takes a step back that was carried out.
  *
  * @returns false when somebody has changed the file since, or its old content is gone: it stays as it is
  */
@@ -118,8 +118,12 @@ export function takeBack(step: FileStep): boolean {
   } finally {
     folder?.close();
   }
-  if (step.base === null && step.temp !== null) removeEmpty(dirname(step.path), dirname(step.temp));
   return true;
+}
+
+/** Removes the folders that were made for a new file which is not there after all. */
+export function removeMadeFolders({ path, temp, base }: FileStep): void {
+  if (base === null && temp !== null) removeEmpty(dirname(path), dirname(temp));
 }
 
 /** Only where no file has come meanwhile, which a rename would take away. */
@@ -132,8 +136,8 @@ function removeEmpty(folder: string, top: string): void {
   for (let at = folder; at !== top && at !== dirname(at) && at.startsWith(join(top, '')); at = dirname(at)) {
     try {
       rmdirSync(at);
-    } catch {
-      return;
+    } catch (err) {
+      if (!isMissing(err)) return;
     }
   }
 }
