@@ -5,6 +5,7 @@ import { applyPatch } from './apply-patch.js';
 import { askFollowupQuestion } from './ask-followup-question.js';
 import { attemptCompletion } from './attempt-completion.js';
 import { executeCommand } from './execute-command.js';
+import { listCodeDefinitionNames } from './list-code-definition-names.js';
 import { listFiles } from './list-files.js';
 import { planModeRespond } from './plan-mode-respond.js';
 import { readFile } from './read-file.js';
@@ -21,6 +22,7 @@ export const tools: readonly Tool[] = [
   applyPatch,
   listFiles,
   searchFiles,
+  listCodeDefinitionNames,
   executeCommand,
   askFollowupQuestion,
   planModeRespond,
