@@ -149,12 +149,12 @@ function expand(given: string): string {
 
 function fromUrl(given: string): string {
   try {
-    return fileURLToPath(given);
+    const path = fileURLToPath(given);
+    if (!path.includes('\0')) return path;
   } catch {
-    throw new ToolError(
-      `"${given.slice(0, 80)}" is not the URL of a local file. Give a path relative to the workspace.`,
-    );
+    // Said below.
   }
+  throw new ToolError(`"${given.slice(0, 80)}" is not the URL of a local file. Give a path relative to the workspace.`);
 }
 
 /** Files that are there may have any name; new ones get none that is surely a mistake. */
