@@ -6,7 +6,7 @@ import type { CallPage, TaskRef } from '../domain/turn.js';
 import { placeOfMessage } from '../journal/conversation-end.js';
 import { endCommands } from '../runner/sweep.js';
 import { homePaths } from '../settings/paths.js';
-import { removeLeftTemp } from '../workspace/atomic-write.js';
+import { settleLeftChange } from '../workspace/file-changes.js';
 import { ranCall } from './call-facts.js';
 import { firstPage } from './call-pages.js';
 import type { ActivityDeps } from './context.js';
@@ -74,5 +74,5 @@ export async function closeTask(input: CloseInput, { journal }: ActivityDeps): P
 /** Ends what the task's commands left running, and removes what its unfinished edits left in the workspace. */
 export async function endProcesses(input: TaskRef, { home, journal }: ActivityDeps): Promise<void> {
   await endCommands({ commandsDir: homePaths(home).commands, match: (spec) => spec.task === input.task });
-  for (const intent of await journal.leftIntents(input.task)) await removeLeftTemp(intent);
+  for (const intent of await journal.leftIntents(input.task)) settleLeftChange(intent);
 }

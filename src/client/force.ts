@@ -5,7 +5,7 @@ import type { Journal } from '../journal/journal.js';
 import type { TaskRow } from '../journal/rows.js';
 import { endCommands } from '../runner/sweep.js';
 import { homePaths } from '../settings/paths.js';
-import { removeLeftTemp } from '../workspace/atomic-write.js';
+import { settleLeftChange } from '../workspace/file-changes.js';
 import { beingStarted } from './errors.js';
 import type { TemporalTasks } from './temporal-tasks.js';
 import type { ForcedAbort } from './types.js';
@@ -48,7 +48,7 @@ export async function abortByForce(options: ForceOptions): Promise<ForcedAbort> 
     throw notTerminated(task, sum(await early, await endHere(options)), err);
   }
   const ended = sum(await early, await endHere(options));
-  for (const intent of await journal.leftIntents(task)) await removeLeftTemp(intent);
+  for (const intent of await journal.leftIntents(task)) settleLeftChange(intent);
   return { workflow, ...ended, status: await close(journal, task) };
 }
 

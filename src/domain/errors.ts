@@ -22,6 +22,7 @@ export const ERROR_SLUGS = [
   'message-not-found',
   'no-api-key',
   'node-version',
+  'patch-interrupted',
   'port-taken',
   'profile-in-use',
   'profile-unknown',

@@ -197,6 +197,11 @@ export interface Journal {
   getIntent(call: CallKey): Promise<string | undefined>;
   /** Intents of the task's calls that never came to a result. */
   leftIntents(task: TaskId): Promise<string[]>;
+  /** SHA-256 of what the task last read of a file, or wrote to it; undefined when it has done neither. */
+  lastSeen(task: TaskId, path: string): Promise<string | undefined>;
+  /** @param path real path. @param content SHA-256, hex */
+  noteSeen(task: TaskId, path: string, content: string): Promise<void>;
+
   /**
    * First write wins; returns what is stored, so that two executions report the same.
    * @param execution the claim it comes from, for a call that may change something; an older one knows less than the newest

@@ -17,6 +17,7 @@ import { JOURNAL_MIGRATIONS, PARTIALS_MIGRATIONS } from './migrations/index.js';
 import { partialStore } from './partials.js';
 import { runStore } from './runs.js';
 import type { JournalSchema, PartialsSchema } from './schema.js';
+import { seenStore } from './seen.js';
 import { tailStore } from './tail.js';
 import { taskStore } from './tasks.js';
 import { turnStore } from './turns.js';
@@ -94,6 +95,7 @@ function compose(inode: string | undefined, ctx: Context): Journal {
     ...usageStore(ctx),
     ...callStore(ctx),
     ...leaseStore(ctx),
+    ...seenStore(ctx),
   };
 }
 

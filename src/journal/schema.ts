@@ -103,6 +103,8 @@ export interface JournalSchema {
   };
   call: { call: string; task: string; execution: number; dispatch: number; intent: string | null };
   result: { call: string; json: string };
+  /** `path` is the SHA-256 of a real path, `content` that of the bytes. */
+  seen: { task: string; path: string; content: string };
   blob: { id: string; bytes: number; base64: string };
   lease: { host: string; role: WorkerRole; queue: string; server: string; pid: number; until: number };
 }

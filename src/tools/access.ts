@@ -1,7 +1,14 @@
-import type { ApprovalNeed } from '../domain/calls.js';
 import { isApproved } from '../domain/policy.js';
 import type { ResolvedPath } from '../workspace/paths.js';
 import { type RunContext, ToolError } from './tool.js';
+
+/** What has to be allowed. A file of git or Longhaul is changed like one outside: its content decides what runs. */
+export function needFor<Kind extends 'read' | 'edit'>(
+  kind: Kind,
+  target: Pick<ResolvedPath, 'outside' | 'guarded'>,
+): { need: Kind; outside: boolean } {
+  return { need: kind, outside: target.outside || (kind === 'edit' && target.guarded) };
+}
 
 /**
  * Looks again at what was allowed, with the path as it is now: a link put into it since then must not lead a call out
@@ -10,9 +17,13 @@ import { type RunContext, ToolError } from './tool.js';
  * @throws ToolError when the call has not been approved for where the path leads
  */
 export function assertAllowed(kind: 'read' | 'edit', target: ResolvedPath, ctx: RunContext): void {
-  const need: ApprovalNeed = { need: kind, outside: target.outside };
+  const need = needFor(kind, target);
   if (isApproved(need, ctx.policy)) return;
-  if (ctx.approved && !(target.outside && ctx.approved.outside === false)) return;
-  const reason = target.outside ? 'it leads outside the workspace' : 'this needs approval';
+  if (ctx.approved && !(need.outside && ctx.approved.outside === false)) return;
+  const reason = target.outside
+    ? 'it leads outside the workspace'
+    : need.outside
+      ? 'it belongs to git or to Longhaul, whose files need approval as those outside the workspace do'
+      : 'this needs approval';
   throw new ToolError(`"${target.display}" was not used: ${reason}, and nobody has approved that.`, false);
 }

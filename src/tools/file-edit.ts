@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { oneLine } from '../domain/text.js';
-import { resumeWrite, type WriteEnd, writeChecked } from '../workspace/atomic-write.js';
 import { unifiedDiff, visibleWithin } from '../workspace/diffs.js';
-import { type FileContent, readWholeFile } from '../workspace/files.js';
+import { type ChangeEnd, changeFiles, resumeChanges } from '../workspace/file-changes.js';
+import { type FileContent, readWholeFile, sha256 } from '../workspace/files.js';
 import { pickLines } from '../workspace/line-index.js';
 import { type ResolvedPath, resolveInWorkspace } from '../workspace/paths.js';
 import { decodeText, describeBinary } from '../workspace/text-file.js';
-import { assertAllowed } from './access.js';
+import { assertAllowed, needFor } from './access.js';
 import { numberLines } from './numbered.js';
 import { type PrepareContext, type Prepared, type RunContext, ToolError, type ToolOutcome } from './tool.js';
 
 /** Longest diff shown to a person before approving, and to the model after a change, in characters. */
-const PREVIEW_CHARS = 60_000;
-const RESULT_DIFF_CHARS = 20_000;
+export const PREVIEW_CHARS = 60_000;
+export const RESULT_DIFF_CHARS = 20_000;
 /** Files up to this many characters are given back whole after an edit. */
-const FINAL_CONTENT_CHARS = 40_000;
+export const FINAL_CONTENT_CHARS = 40_000;
 /** How much of a file is shown that has changed since it was approved. */
 const PRESENT_CHARS = 8_000;
 
@@ -43,7 +43,7 @@ export interface FileEdit {
 export async function prepareEdit(edit: FileEdit, ctx: PrepareContext): Promise<Prepared> {
   const target = await resolveInWorkspace(ctx.workspace, edit.path);
   const prepared: Prepared = {
-    approval: { need: 'edit', outside: target.outside },
+    approval: needFor('edit', target),
     summary: oneLine(`${edit.tool} ${target.display}`, 120),
   };
   try {
@@ -64,26 +64,41 @@ export async function prepareEdit(edit: FileEdit, ctx: PrepareContext): Promise<
 
 export async function runEdit(edit: FileEdit, ctx: RunContext): Promise<ToolOutcome> {
   const target = await resolveInWorkspace(ctx.workspace, edit.path);
-  const earlier = await resumeWrite(ctx);
-  if (earlier !== undefined) return outcome(earlier, edit, target, undefined);
+  const earlier = await resumeChanges(ctx);
+  if (earlier !== undefined) return outcome(earlier.end, edit, target, ctx, undefined);
   assertAllowed('edit', target, ctx);
   if (ctx.signal.aborted) return { status: 'interrupted', text: 'Stopped before anything was written.' };
   const current = target.exists ? await readWholeFile(target) : undefined;
-  if (isChanged(edit, ctx, current)) return outcome('changed', edit, target, undefined);
+  const seen = await ctx.journal.lastSeen(ctx.task, target.real);
+  if (isChanged(edit, ctx, current) || isStale(edit, ctx, current, seen)) {
+    return outcome('changed', edit, target, ctx, undefined);
+  }
   const proposal = await edit.propose(current, target.display, ctx.signal);
   await nextTurn();
   if (current && proposal.bytes.equals(current.bytes)) return unchanged(target);
   const { real: path, display } = target;
-  const end = await writeChecked(ctx, { path, display, bytes: proposal.bytes, base: current?.sha256 ?? null });
+  const { end } = await changeFiles(ctx, [{ path, display, bytes: proposal.bytes, base: current?.sha256 ?? null }]);
   const before = textOf(current);
   await nextTurn();
-  return outcome(end, edit, target, { before, isNew: current === undefined, ...proposal });
+  const written = { before, isNew: current === undefined, ...proposal };
+  const isKnown = edit.baseIsComplete || seen === current?.sha256 || isShownWhole(edit, proposal.text);
+  if (end === 'written' && isKnown) await ctx.journal.noteSeen(ctx.task, path, sha256(proposal.bytes));
+  return outcome(end, edit, target, ctx, written);
 }
 
 function isChanged(edit: FileEdit, ctx: RunContext, current: FileContent | undefined): boolean {
   if (!ctx.approved) return false;
   if (ctx.approved.base === undefined && !edit.baseIsComplete) return false;
   return ctx.approved.base !== current?.sha256;
+}
+
+/**
+ * A whole file written from what the model read before somebody else changed it would take their change away. A person
+ * who has approved it has seen the difference.
+ */
+function isStale(edit: FileEdit, ctx: RunContext, current: FileContent | undefined, seen: string | undefined): boolean {
+  if (!edit.baseIsComplete || current === undefined || seen === undefined || seen === current.sha256) return false;
+  return ctx.approved?.base !== current.sha256;
 }
 
 interface Written extends Proposal {
@@ -93,9 +108,10 @@ interface Written extends Proposal {
 
 /** @param written absent when an earlier execution has made the change, so that only its end is known */
 async function outcome(
-  end: WriteEnd,
+  end: ChangeEnd['end'],
   edit: FileEdit,
   target: ResolvedPath,
+  ctx: RunContext,
   written: Written | undefined,
 ): Promise<ToolOutcome> {
   switch (end) {
@@ -103,10 +119,11 @@ async function outcome(
       return {
         status: 'error',
         mistake: false,
-        text: `"${target.display}" has changed since it was approved or read; nothing was written. ${await present(target)}`,
+        text: `"${target.display}" has changed since it was approved or read; nothing was written. ${await present(target, ctx)}`,
         excerpt: oneLine(`${target.display} changed meanwhile, nothing was written`, 200),
       };
     case 'lost':
+    case 'mixed':
       return {
         status: 'error',
         mistake: false,
@@ -114,7 +131,7 @@ async function outcome(
         excerpt: oneLine(`${target.display}: interrupted, not written`, 200),
       };
     case 'written':
-      return written ? saved(edit, target, written) : savedEarlier(edit, target);
+      return written ? saved(edit, target, written) : savedEarlier(edit, target, ctx);
   }
 }
 
@@ -127,13 +144,13 @@ function saved(edit: FileEdit, target: ResolvedPath, written: Written): ToolOutc
   return { status: 'done', text, excerpt: oneLine(excerpt, 200), change: { added, removed, diff } };
 }
 
-async function savedEarlier(edit: FileEdit, target: ResolvedPath): Promise<ToolOutcome> {
+async function savedEarlier(edit: FileEdit, target: ResolvedPath, ctx: RunContext): Promise<ToolOutcome> {
   const head = `"${target.display}" was saved; a restart came between, and the change was made once.`;
-  const text = edit.showFinal ? await present(target) : '';
+  const text = edit.showFinal ? await present(target, ctx) : '';
   return { status: 'done', text: `${head} ${text}`.trim(), excerpt: oneLine(`saved ${target.display}`, 200) };
 }
 
-function finalContent(display: string, text: string, diff: string): string {
+export function finalContent(display: string, text: string, diff: string): string {
   if (text.length > FINAL_CONTENT_CHARS) {
     return `The file is too long to repeat. What changed:\n${diff}\nFurther SEARCH blocks have to match the file as it is now.`;
   }
@@ -148,15 +165,20 @@ function unchanged(target: ResolvedPath): ToolOutcome {
   return { status: 'done', text, excerpt: oneLine(`${target.display} unchanged`, 200) };
 }
 
-/** The file as it is now, for the model; never fails. */
-async function present(target: ResolvedPath): Promise<string> {
+function isShownWhole(edit: FileEdit, text: string): boolean {
+  return edit.showFinal && text.length <= FINAL_CONTENT_CHARS;
+}
+
+/** The file as it is now, for the model, which has seen it then; never fails. */
+async function present(target: ResolvedPath, { journal, task }: RunContext): Promise<string> {
   try {
-    const { bytes } = await readWholeFile(target);
+    const { bytes, sha256: now } = await readWholeFile(target);
     const decoded = decodeText(bytes);
     if (decoded === undefined) return `It is now ${describeBinary(bytes)}.`;
     const { lines, count } = pickLines(decoded.text, 1, PRESENT_CHARS);
     if (count === 0) return 'It is empty now.';
     const shown = numberLines(lines, 1, PRESENT_CHARS);
+    if (!shown.cut) await journal.noteSeen(task, target.real, now);
     const more = shown.cut ? `\n(lines 1-${shown.last} of ${count}; read_file shows the rest)` : '';
     return `It now is:\n${shown.text}${more}`;
   } catch (err) {
@@ -164,7 +186,8 @@ async function present(target: ResolvedPath): Promise<string> {
   }
 }
 
-function textOf(current: FileContent | undefined): string | undefined {
+/** What a diff takes a file for; undefined when it is not there. */
+export function textOf(current: FileContent | undefined): string | undefined {
   if (current === undefined) return undefined;
   return decodeText(current.bytes)?.text ?? `(${describeBinary(current.bytes)}, ${current.bytes.length} bytes)\n`;
 }

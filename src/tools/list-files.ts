@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { oneLine } from '../domain/text.js';
+import { BLOCK_FILE } from '../workspace/blocked.js';
 import { type ListedEntry, type Listing, listDirectory, MAX_ENTRIES, MAX_LIST_MS } from '../workspace/list.js';
-import { resolveInWorkspace } from '../workspace/paths.js';
+import { blockedBelow, resolveInWorkspace } from '../workspace/paths.js';
 import { visible } from '../workspace/visible.js';
 import { assertAllowed } from './access.js';
 import { optionalFlag, words } from './parameters.js';
@@ -35,7 +36,8 @@ export const listFiles: Tool<typeof schema> = {
     assertAllowed('read', target, ctx);
     if (target.kind === 'missing') throw new ToolError(`"${target.display}" does not exist.`);
     if (target.kind === 'file') throw new ToolError(`"${target.display}" is a file, not a directory. Use read_file.`);
-    const listing = await listDirectory(target.real, target.display, args.recursive ?? false, ctx.signal);
+    const isBlocked = await blockedBelow(target, ctx.workspace);
+    const listing = await listDirectory(target.real, target.display, args.recursive ?? false, ctx.signal, isBlocked);
     const lines = listing.entries.map(lineOf);
     if (lines.length === 0) lines.push('(the directory is empty)');
     return {
@@ -51,7 +53,7 @@ function lineOf(entry: ListedEntry): string {
   const slash = entry.directory ? '/' : '';
   return (
     visible(`${entry.path}${slash}${link}`.replaceAll('\n', '\u240a')) +
-    (entry.notEntered ? ' (contents not listed)' : '')
+    (entry.blocked ? ` (blocked by ${BLOCK_FILE})` : entry.notEntered ? ' (contents not listed)' : '')
   );
 }
 

@@ -41,11 +41,12 @@ export const readFile: Tool<typeof schema> = {
   async run(args, ctx) {
     const target = await resolveInWorkspace(ctx.workspace, args.path);
     assertAllowed('read', target, ctx);
-    const { bytes } = await readWholeFile(target);
+    const { bytes, sha256 } = await readWholeFile(target);
     const decoded = decodeText(bytes);
     if (decoded === undefined) {
       throw new ToolError(`"${target.display}" is ${describeBinary(bytes)}; read_file shows text only.`);
     }
+    await ctx.journal.noteSeen(ctx.task, target.real, sha256);
     const [from, to] = windowOf(args.start_line, args.end_line);
     const { lines, count } = pickLines(decoded.text, from, to);
     const notes = decoded.encoding === 'utf-8' ? '' : `; encoding ${decoded.encoding}`;

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { OfferedTool } from '../model/request.js';
 import { actModeRespond } from './act-mode-respond.js';
+import { applyPatch } from './apply-patch.js';
 import { askFollowupQuestion } from './ask-followup-question.js';
 import { attemptCompletion } from './attempt-completion.js';
 import { executeCommand } from './execute-command.js';
+import { listCodeDefinitionNames } from './list-code-definition-names.js';
 import { listFiles } from './list-files.js';
 import { planModeRespond } from './plan-mode-respond.js';
 import { readFile } from './read-file.js';
@@ -17,8 +19,10 @@ export const tools: readonly Tool[] = [
   readFile,
   writeToFile,
   replaceInFile,
+  applyPatch,
   listFiles,
   searchFiles,
+  listCodeDefinitionNames,
   executeCommand,
   askFollowupQuestion,
   planModeRespond,

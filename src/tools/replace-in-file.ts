@@ -1,10 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { type EditBlock, parseEdits } from '../workspace/edit-blocks.js';
-import { applyEdits } from '../workspace/edits.js';
-import { type DecodedText, decodeForEdit, encodeText } from '../workspace/text-file.js';
+import { parseEdits } from '../workspace/edit-blocks.js';
 import { type FileEdit, prepareEdit, runEdit } from './file-edit.js';
 import { words } from './parameters.js';
+import { proposeEdits } from './text-edit.js';
 import type { Tool } from './tool.js';
 
 const schema = z.object({
@@ -38,17 +36,6 @@ function editOf({ path, diff }: z.infer<typeof schema>): FileEdit {
     rawPreview: diff,
     showFinal: true,
     baseIsComplete: false,
-    async propose(current, display, signal) {
-      const decoded: DecodedText = current ? decodeForEdit(current.bytes, display) : { text: '', encoding: 'utf-8' };
-      const { text, loose } = await applyEdits(decoded.text, blocks, display, signal);
-      await nextTurn();
-      return { bytes: encodeText({ ...decoded, text }, display), text, note: noteOf(blocks, loose) };
-    },
+    propose: (current, display, signal) => proposeEdits(current, blocks, display, signal),
   };
-}
-
-function noteOf(blocks: EditBlock[], loose: number[]): string {
-  if (loose.length === 0) return '';
-  const which = blocks.length === 1 ? 'The block' : `Block ${loose.join(', ')}`;
-  return ` ${which} matched only with white space at the ends of lines ignored.`;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cut, oneLine } from '../domain/text.js';
-import { type ResolvedPath, resolveInWorkspace } from '../workspace/paths.js';
+import { blockedBelow, type ResolvedPath, resolveInWorkspace } from '../workspace/paths.js';
 import {
   cwdOutside,
   MAX_RESULTS,
@@ -46,7 +46,9 @@ export const searchFiles: Tool<typeof schema> = {
     const directory = target.kind === 'directory';
     const cwd = await baseOf(target, ctx.workspace);
     const { regex, file_pattern: filePattern } = args;
-    const found = await search({ target: target.real, directory, cwd, regex, filePattern }, ctx.signal);
+    const blocked = await blockedBelow({ real: cwd, outside: target.outside }, ctx.workspace);
+    const isBlocked = (path: string) => blocked(path, false);
+    const found = await search({ target: target.real, directory, cwd, regex, filePattern, isBlocked }, ctx.signal);
     return { status: 'done', text: render(found, target), excerpt: oneLine(countOf(found), 200) };
   },
 };

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { compiled } from '../../test/support/journal.js';
 import { type Bench, toolBench } from '../../test/support/tools.js';
-import { removeLeftTemp } from '../workspace/atomic-write.js';
+import { settleLeftChange } from '../workspace/file-changes.js';
 import { listFiles } from './list-files.js';
 import { replaceInFile } from './replace-in-file.js';
 import { searchFiles } from './search-files.js';
@@ -153,19 +153,28 @@ test('what an aborted write has left is hidden from the tools, and removed by it
     );
   }
   const intent = (await bench.journal.getIntent('turn:1')) ?? '';
-  const { path, temp } = JSON.parse(intent) as { path: string; temp: string };
+  const [step] = (JSON.parse(intent) as { steps: { path: string; temp: string }[] }).steps;
+  const temp = step?.temp ?? '';
   const elsewhere = join(bench.workspace, 'd', left);
   await mkdir(join(bench.workspace, 'd'));
   await writeFile(elsewhere, '');
-  const wrong = ['', 'null', '{}', JSON.stringify({ path, temp: elsewhere }), JSON.stringify({ path, temp: path })];
-  for (const text of wrong) expect(await removeLeftTemp(text), text).toBe(false);
+  const other = (paths: object) => JSON.stringify({ steps: [{ ...step, ...paths }] });
+  const wrong = [
+    '',
+    'null',
+    '{}',
+    other({ temp: elsewhere }),
+    other({ temp: step?.path }),
+    other({ backup: elsewhere }),
+  ];
+  for (const text of wrong) expect(settleLeftChange(text), text).toBe(false);
   await symlink('d', join(bench.workspace, 'link'));
   const linked = { path: join(bench.workspace, 'link/f'), temp: join(bench.workspace, 'link', left) };
-  expect(await removeLeftTemp(JSON.stringify(linked))).toBe(false);
+  expect(settleLeftChange(other(linked))).toBe(false);
   expect(await readdir(join(bench.workspace, 'd'))).toEqual([left]);
   expect(await leftovers(bench)).toEqual([basename(temp)]);
-  expect(await removeLeftTemp(intent)).toBe(true);
-  expect(await removeLeftTemp(intent)).toBe(false);
+  expect(settleLeftChange(intent)).toBe(true);
+  expect(settleLeftChange(intent)).toBe(false);
   expect(await leftovers(bench)).toEqual([]);
   expect(await readFile(join(bench.workspace, 'f'), 'utf8')).toBe('x\n');
 });

@@ -15,6 +15,14 @@ export interface EditBlock {
    * is decided by what the file holds.
    */
   readings: Reading[];
+  /** What errors call the lines to find; SEARCH by default. */
+  from?: string;
+  /** Lines that come before the block, outermost first; it is looked for from the last one on, and nowhere else. */
+  anchors?: string[];
+  /** The block ends with the file. */
+  atEnd?: true;
+  /** Nothing is looked for: the new lines go behind the last anchor, or to the end of the file. */
+  insert?: true;
 }
 
 const OPEN = /^(-{3,}|<{3,}) SEARCH>?\s*$/;

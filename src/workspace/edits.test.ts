@@ -164,7 +164,7 @@ test('exact lines are preferred to lines that only end the same, those to trimme
     parseEdits(block(['if (x) {', 'y();', '}'], ['z'])),
     'f',
   );
-  expect(loose).toEqual({ text: 'z\n', loose: [1] });
+  expect(loose).toEqual({ text: 'z\n', loose: [{ number: 1, ignored: 'space' }] });
 });
 
 test('lines in the middle that do not match are never replaced', async () => {

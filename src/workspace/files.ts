@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { messageOf } from '../domain/errors.js';
 import { ToolError } from '../tools/tool.js';
+import { checkPlace, PathMoved } from './held-folder.js';
 
 /** Largest file that tools read or edit, in bytes (the original's limit for read_file). */
 export const MAX_FILE_BYTES = 20_480_000;
@@ -29,6 +30,7 @@ export async function readWholeFile(file: { real: string; display: string }): Pr
   let handle: FileHandle | undefined;
   try {
     handle = await open(file.real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    checkPlace(handle.fd, file.real);
     checkReadable(await handle.stat(), file.display);
     const bytes = await readBounded(handle, file.display);
     return { bytes, sha256: sha256(bytes) };
@@ -67,6 +69,9 @@ function tooLarge(display: string): ToolError {
 /** Turns a file system error into one the model can act on. Lack of rights or space is not the model's mistake. */
 export function fileProblem(err: unknown, display: string, done: string): ToolError {
   if (err instanceof ToolError) return err;
+  if (err instanceof PathMoved) {
+    return new ToolError(`"${display}" leads elsewhere than when it was looked up; nothing was ${done}.`, false);
+  }
   const code = (err as NodeJS.ErrnoException).code;
   switch (code) {
     case 'ENOENT':

@@ -8,11 +8,8 @@ export interface LineIndex {
   texts: string[];
   /** The break of each line; empty only for a last line without one. */
   breaks: string[];
-  /** Every line followed by `\n`. */
-  normal: string;
-  /** Where each line begins in `original` and in `normal`. */
+  /** Where each line begins in `original`. */
   starts: number[];
-  normalStarts: number[];
   /** The break that most lines have; `\n` when there is none. */
   mainBreak: string;
 }
@@ -31,22 +28,16 @@ export async function indexLines(original: string, pace: Pace): Promise<LineInde
     original,
     texts: [],
     breaks: [],
-    normal: '',
     starts: [],
-    normalStarts: [],
     mainBreak: '\n',
   };
-  let normalStart = 0;
   for (const { start, end, next } of linesFrom(original, feed)) {
     index.starts.push(start);
-    index.normalStarts.push(normalStart);
     index.texts.push(original.slice(start, end));
     index.breaks.push(original.slice(end, next));
-    normalStart += end - start + 1;
     if (index.texts.length % 10_000 === 0 && pace.due) await pace.rest();
     if (index.texts.length > MAX_LINES) throw tooManyLines();
   }
-  if (index.texts.length > 0) index.normal = `${index.texts.join('\n')}\n`;
   await pace.rest();
   index.mainBreak = mainBreakOf(index.breaks);
   return index;
@@ -97,24 +88,4 @@ function mainBreakOf(breaks: string[]): string {
   let main = '\n';
   for (const [found, count] of counts) if (count > (counts.get(main) ?? 0)) main = found;
   return main;
-}
-
-/** Number (from 0) of the line that holds an offset of `normal`; the number of lines for its end. */
-export function lineAt(index: LineIndex, offset: number): number {
-  if (offset >= index.normal.length) return index.texts.length;
-  let low = 0;
-  let high = index.normalStarts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((index.normalStarts[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
-/** The offset of `original` that an offset of `normal` stands for. */
-export function originalOffset(index: LineIndex, offset: number): number {
-  const line = lineAt(index, offset);
-  if (line === index.texts.length) return index.original.length;
-  return (index.starts[line] ?? 0) + offset - (index.normalStarts[line] ?? 0);
 }

@@ -199,7 +199,7 @@ test('of a huge directory the first entries are listed', async () => {
     Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`f${String(i).padStart(4, '0')}`, ''])),
   );
   await mkdir(join(root, 'zzz'));
-  await writeFile(join(root, `.longhaul-${'0'.repeat(32)}-1.tmp`), '');
+  await writeFile(join(root, `.longhaul-${'0'.repeat(32)}-1.0.tmp`), '');
   const listing = await listDirectory(root, '.', false, signal);
   expect(listing.incomplete).toBe('limit');
   expect(listing.entries.map((entry) => entry.path)).toEqual([

@@ -1,10 +1,11 @@
 import { constants, type Dirent } from 'node:fs';
 import { open, opendir, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isTempName } from './atomic-write.js';
 import { fileProblem } from './files.js';
+import { type HeldFolder, holdFolder } from './held-folder.js';
 import { type IgnoreFile, isIgnored, MAX_IGNORE_BYTES, parseIgnoreFile } from './ignore-rules.js';
 import { Pace } from './pace.js';
+import { isTempName } from './staged-files.js';
 
 /** Entries listed at most, and time a listing may take, in ms (the original's limits). */
 export const MAX_ENTRIES = 200;
@@ -38,6 +39,8 @@ export interface ListedEntry {
   notEntered?: true;
   /** Where a symbolic link points, as it is written; links are never followed. */
   link?: string;
+  /** No tool may use it. */
+  blocked?: true;
 }
 
 export interface Listing {
@@ -51,6 +54,7 @@ export interface Listing {
  * the .gitignore files they meet ignore, and do not enter hidden directories and those of dependencies and builds.
  *
  * @param root real path of a directory
+ * @param isBlocked whether no tool may use what is at a path below it; such a directory is not entered
  * @returns directories before files on each level, each followed by its own contents
  * @throws ToolError when the directory cannot be read
  */
@@ -59,6 +63,7 @@ export async function listDirectory(
   display: string,
   recursive: boolean,
   signal: AbortSignal,
+  isBlocked: (path: string, directory: boolean) => Promise<boolean> = async () => false,
 ): Promise<Listing> {
   const walk: Walk = { root, display, deadline: Date.now() + MAX_LIST_MS, pace: new Pace(signal) };
   const entries: ListedEntry[] = [];
@@ -74,8 +79,10 @@ export async function listDirectory(
       if (entries.length === MAX_ENTRIES) return listing('limit');
       const path = pathOf(next.path, dirent);
       const directory = dirent.isDirectory();
-      const enter = recursive && directory && !isLeftOut(path);
-      entries.push(await entryOf(root, path, dirent, recursive && directory && !enter));
+      const blocked = await isBlocked(path, directory);
+      const enter = recursive && directory && !blocked && !isLeftOut(path);
+      const entry = await entryOf(root, path, dirent, recursive && directory && !enter);
+      entries.push(blocked ? { ...entry, blocked } : entry);
       if (enter) queue.push({ path, ignores });
     }
     if (Date.now() > walk.deadline) return listing('time');
@@ -96,8 +103,10 @@ async function readLevel(walk: Walk, path: string, ignores: IgnoreFile[]): Promi
   const found: Dirent[] = [];
   const inOrder = () =>
     found.sort((a, b) => order(a.name, a.isDirectory(), b.name, b.isDirectory())).splice(MAX_ENTRIES + 1);
+  let folder: HeldFolder | undefined;
   try {
-    for await (const dirent of await opendir(join(walk.root, path), { bufferSize: 500 })) {
+    folder = holdFolder(join(walk.root, path));
+    for await (const dirent of await opendir(folder.at('.'), { bufferSize: 500 })) {
       if (Date.now() > walk.deadline) break;
       if (walk.pace.due) await walk.pace.rest();
       if (isTempName(dirent.name)) continue;
@@ -107,6 +116,8 @@ async function readLevel(walk: Walk, path: string, ignores: IgnoreFile[]): Promi
   } catch (err) {
     if (walk.pace.signal?.aborted) throw err;
     if (path === '') throw fileProblem(err, walk.display, 'listed');
+  } finally {
+    folder?.close();
   }
   inOrder();
   return found;

@@ -15,12 +15,13 @@ const LINES_AT_ONCE = 200;
  * numbers, and the first line that differs.
  *
  * @param lines the file
- * @param wanted the lines of SEARCH
+ * @param wanted the lines to find
+ * @param name what errors call them
  */
-export async function describeMiss(lines: string[], wanted: string[], pace: Pace): Promise<string> {
+export async function describeMiss(lines: string[], wanted: string[], pace: Pace, name = 'SEARCH'): Promise<string> {
   const start = (await bestStart(lines, wanted, pace)) ?? (await similarLine(lines, wanted, pace));
   if (start === undefined) {
-    return 'No line of the file resembles the SEARCH text. Read the file again and copy the text from it.';
+    return `No line of the file resembles ${named(name)}. Read the file again and copy the text from it.`;
   }
   const from = Math.max(0, start);
   const shown = lines.slice(from, from + Math.min(wanted.length + 2, SHOWN_LINES));
@@ -30,7 +31,7 @@ export async function describeMiss(lines: string[], wanted: string[], pace: Pace
   const difference =
     differs < 0
       ? ''
-      : `SEARCH line ${differs + 1} is ${quote(wanted[differs] ?? '')}, but line ${start + differs + 1} of the file ` +
+      : `${name === 'SEARCH' ? 'SEARCH line' : 'Line'} ${differs + 1}${name === 'SEARCH' ? '' : ` of ${name}`} is ${quote(wanted[differs] ?? '')}, but line ${start + differs + 1} of the file ` +
         `${there === undefined ? 'does not exist' : `is ${quote(there)}`}.\n`;
   return `The nearest text in the file is:\n${numbered}\n${difference}Copy the text exactly as it is in the file.`;
 }
@@ -78,6 +79,10 @@ async function similarLine(lines: string[], wanted: string[], pace: Pace): Promi
 
 function wordsOf(line: string): Set<string> {
   return new Set(line.slice(0, MAX_WORDS_CHARS).match(/[\p{L}\p{N}_]+/gu) ?? []);
+}
+
+function named(name: string): string {
+  return name === 'SEARCH' ? 'the SEARCH text' : name;
 }
 
 function quote(line: string): string {

@@ -21,7 +21,15 @@ async function folders() {
 
 test('plain paths, relative and absolute, existing and new', async () => {
   const { workspace } = await folders();
-  const file = { real: join(workspace, 'src/a.ts'), display: 'src/a.ts', outside: false, exists: true, kind: 'file' };
+  const file = {
+    real: join(workspace, 'src/a.ts'),
+    display: 'src/a.ts',
+    outside: false,
+    exists: true,
+    kind: 'file',
+    guarded: false,
+    link: false,
+  };
   expect(await resolveInWorkspace(workspace, 'src/a.ts')).toEqual(file);
   expect(await resolveInWorkspace(workspace, './src//x/../a.ts')).toEqual(file);
   expect(await resolveInWorkspace(workspace, join(workspace, 'src/a.ts'))).toEqual(file);
@@ -32,6 +40,8 @@ test('plain paths, relative and absolute, existing and new', async () => {
     outside: false,
     exists: false,
     kind: 'missing',
+    guarded: false,
+    link: false,
   };
   expect(await resolveInWorkspace(workspace, 'new/b.ts')).toEqual(fresh);
 });
@@ -133,4 +143,63 @@ test('never says inside of a path that the kernel resolves to outside', async ()
     }),
     { numRuns: 150 },
   );
+});
+
+test('the spellings of a path that models use', async () => {
+  const { workspace, outside } = await folders();
+  await writeFile(join(workspace, 'a b%20c.txt'), 'x');
+  await writeFile(join(workspace, 'back\\slash'), 'x');
+  await writeFile(join(workspace, 'two\nlines '), 'x');
+  const url = (path: string) => `file://${path.replaceAll('%', '%25').replaceAll(' ', '%20')}`;
+  const cases: [string, string][] = [
+    [url(join(workspace, 'src/a.ts')), 'src/a.ts'],
+    [url(join(workspace, 'a b%20c.txt')), 'a b%20c.txt'],
+    ['a b%20c.txt', 'a b%20c.txt'],
+    ['back\\slash', 'back\\slash'],
+    ['two\nlines ', 'two\nlines '],
+    [`/proc/self/root${workspace}/src/a.ts`, 'src/a.ts'],
+    ['src/../src/./a.ts', 'src/a.ts'],
+    ['new.ts.', 'new.ts.'],
+  ];
+  for (const [given, display] of cases) {
+    expect(await resolveInWorkspace(workspace, given), given).toMatchObject({ display, outside: false });
+  }
+  expect(await resolveInWorkspace(workspace, url(join(outside, 'secret')))).toMatchObject({ outside: true });
+  expect(await resolveInWorkspace(workspace, '/proc/self/cwd')).toMatchObject({ real: process.cwd(), outside: true });
+  const refused: [string, RegExp][] = [
+    ['file://elsewhere/etc/passwd', /not the URL of a local file/],
+    ['file:///a%00b', /not the URL of a local file|NUL/],
+    ['file:///a%2fb', /not the URL of a local file/],
+    ['new\nname', /control character/],
+    ['new\u0007name', /control character/],
+    ['a.ts ', /white space/],
+    [' dir/a.ts', /white space/],
+    ['src\\new.ts', /backslashes/],
+    ['~root/x', /only "~\/" expands/],
+  ];
+  for (const [given, reason] of refused) {
+    await expect(resolveInWorkspace(workspace, given), given).rejects.toThrow(reason);
+  }
+});
+
+test('long names: what the file system takes works, what it does not is told', async () => {
+  const { workspace } = await folders();
+  const long = 'é'.repeat(127);
+  expect(await resolveInWorkspace(workspace, long)).toMatchObject({ exists: false });
+  await writeFile(join(workspace, long), 'x');
+  expect(await resolveInWorkspace(workspace, long)).toMatchObject({ kind: 'file' });
+  await expect(resolveInWorkspace(workspace, `${long}éé`)).rejects.toThrow('longer than a file system allows');
+});
+
+test('whether the last part was a link is told', async () => {
+  const { workspace } = await folders();
+  await symlink('src', join(workspace, 'dir'));
+  await symlink('dir/a.ts', join(workspace, 'file'));
+  const link = async (given: string) => (await resolveInWorkspace(workspace, given)).link;
+  expect([await link('file'), await link('dir'), await link('dir/a.ts'), await link('src/a.ts')]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });

@@ -1,7 +1,9 @@
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, normalize, parse, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ToolError } from '../tools/tool.js';
+import { BLOCK_FILE, Blocked } from './blocked.js';
 import { fileProblem } from './files.js';
 import { visible } from './visible.js';
 
@@ -15,6 +17,10 @@ export interface ResolvedPath {
   outside: boolean;
   exists: boolean;
   kind: 'file' | 'directory' | 'missing';
+  /** Belongs to git or to Longhaul: what is written there is run or decides what runs, so that edits need approval. */
+  guarded: boolean;
+  /** The last part of the path as it was given is a link. */
+  link: boolean;
 }
 
 /** Links followed in one path before it counts as a loop; Linux allows as many. */
@@ -24,23 +30,73 @@ const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 
 /**
- * Resolves a path of the model. Links are followed first, also dangling ones and those of missing files' folders, and
- * only the real path is compared with the workspace. Nothing is opened or created.
+ * Resolves a path of the model: the only way in which tools come by a path. Links are followed first, also dangling
+ * ones and those of missing files' folders, and only the real path is compared with the workspace. No file is opened or
+ * created.
  *
  * @param workspace the workspace's folder
- * @param given absolute, relative to the workspace, or starting with `~/`
- * @throws ToolError for a path that no tool may use: blank, malformed, too long, a link loop, a device, socket or pipe
+ * @param given absolute, relative to the workspace, starting with `~/`, or a `file:` URL
+ * @throws ToolError for a path that no tool may use: blank, malformed, too long, a link loop, a device, socket or pipe,
+ * blocked by `.clineignore`, or a new file whose name nobody would want
  */
 export async function resolveInWorkspace(workspace: string, given: string): Promise<ResolvedPath> {
   checkSpelling(given);
   const root = await rootOf(workspace);
-  const expanded = expandHome(given);
-  const real = await followLinks(isAbsolute(expanded) ? expanded : root + sep + expanded, given);
+  const expanded = expand(given);
+  const absolute = isAbsolute(expanded) ? expanded : root + sep + expanded;
+  const { real, link } = await followLinks(absolute, given);
   checkLength(real, given);
   const outside = !isInside(root, real);
-  const display = visible(outside ? real : relative(root, real).split(sep).join('/') || '.');
+  const below = relativeTo(root, real);
+  const display = visible(outside ? real : below);
   const kind = await kindOf(real, display);
-  return { real, display, outside, exists: kind !== 'missing', kind };
+  if (kind === 'missing') checkNewName(given, expanded, real);
+  await checkBlocked(root, [real, normalize(absolute)], kind === 'directory', display);
+  return { real, display, outside, exists: kind !== 'missing', kind, guarded: !outside && isGuarded(below), link };
+}
+
+/** With `/` between the parts; `.` for the folder itself. */
+function relativeTo(root: string, path: string): string {
+  return relative(root, path).split(sep).join('/') || '.';
+}
+
+/** Both the path as it is written and where it leads count, in whatever case the file system takes for the same. */
+async function checkBlocked(root: string, paths: string[], directory: boolean, display: string): Promise<void> {
+  const blocked = await Blocked.in(root);
+  for (const path of paths) {
+    if (!isInside(root, path) || !(await blocked.has(relativeTo(root, path), directory))) continue;
+    throw new ToolError(
+      `"${display}" is blocked by the workspace's ${BLOCK_FILE}: no tool may use it. Go on without it, or ask the person.`,
+    );
+  }
+}
+
+/**
+ * What the workspace's `.clineignore` blocks below a directory, for tools that go through one.
+ *
+ * @returns whether no tool may use a path relative to the directory, with `/`
+ */
+export async function blockedBelow(
+  directory: Pick<ResolvedPath, 'real' | 'outside'>,
+  workspace: string,
+): Promise<(path: string, isDirectory: boolean) => Promise<boolean>> {
+  if (directory.outside) return async () => false;
+  const root = await rootOf(workspace);
+  const blocked = await Blocked.in(root);
+  const base = relativeTo(root, directory.real);
+  return (path, isDirectory) => blocked.has(base === '.' ? path : `${base}/${path}`, isDirectory);
+}
+
+/** Git and Longhaul take these names in any case, and some file systems leave dots and blanks at the end out. */
+function isGuarded(below: string): boolean {
+  const names = below.split('/').map((name) =>
+    name
+      .normalize('NFKC')
+      .replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '')
+      .replace(/[. ]+$/, '')
+      .toLowerCase(),
+  );
+  return names.some((name) => name === '.git' || name === 'git~1') || names[0] === '.longhaul';
 }
 
 /** @throws ToolError when the workspace cannot be reached any more, which is nobody's mistake */
@@ -84,17 +140,47 @@ function checkLength(path: string, given: string): void {
   if (tooLong) throw new ToolError(`The path is longer than a file system allows: ${given.slice(0, 80)}…`);
 }
 
-function expandHome(given: string): string {
+function expand(given: string): string {
+  if (/^file:/i.test(given)) return fromUrl(given);
   if (given === '~') return homedir();
   if (given.startsWith('~/')) return join(homedir(), given.slice(2));
   return given;
 }
 
+function fromUrl(given: string): string {
+  try {
+    const path = fileURLToPath(given);
+    if (!path.includes('\0')) return path;
+  } catch {
+    // Said below.
+  }
+  throw new ToolError(`"${given.slice(0, 80)}" is not the URL of a local file. Give a path relative to the workspace.`);
+}
+
+/** Files that are there may have any name; new ones get none that is surely a mistake. */
+function checkNewName(given: string, expanded: string, real: string): void {
+  const shown = JSON.stringify(given.slice(0, 80));
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  if (/[\x00-\x1f\x7f]/.test(real)) {
+    throw new ToolError(`The path ${shown} holds a control character or line break. Give it without.`);
+  }
+  if (real.split(sep).some((name) => name !== name.trim())) {
+    throw new ToolError(`A name in the path ${shown} begins or ends with white space, and there is no such file.`);
+  }
+  if (sep === '/' && expanded.includes('\\')) {
+    throw new ToolError(`The path ${shown} holds backslashes, and there is no such file. Separate folders with "/".`);
+  }
+  if (/^~[^/]/.test(given)) {
+    throw new ToolError(`The path ${shown} begins with "~", which only "~/" expands, and there is no such file.`);
+  }
+}
+
 /** Walks the path part by part, as the kernel does; parts that do not exist are kept as they are. */
-async function followLinks(path: string, given: string): Promise<string> {
+async function followLinks(path: string, given: string): Promise<{ real: string; link: boolean }> {
   let current = parse(path).root;
   let pending = partsOf(path);
   let links = 0;
+  let link = false;
   for (let part = pending.shift(); part !== undefined; part = pending.shift()) {
     if (part === '..') {
       current = dirname(current);
@@ -108,10 +194,11 @@ async function followLinks(path: string, given: string): Promise<string> {
     }
     if (++links > MAX_LINKS)
       throw new ToolError(`"${given}" goes through too many symbolic links, or through a loop of them.`);
+    link ||= pending.length === 0;
     if (isAbsolute(target)) current = parse(target).root;
     pending = [...partsOf(target), ...pending];
   }
-  return current;
+  return { real: current, link };
 }
 
 function partsOf(path: string): string[] {

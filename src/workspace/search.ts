@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { messageOf } from '../domain/errors.js';
 import { ToolError } from '../tools/tool.js';
-import { TEMP_GLOB } from './atomic-write.js';
+import { BLOCK_FILE } from './blocked.js';
+import { fileProblem } from './files.js';
+import { holdFolder, PathMoved } from './held-folder.js';
 import { readMatches, type SearchEvent } from './search-events.js';
+import { TEMP_GLOB } from './staged-files.js';
 
 /** Most results of one search (the original's limit), and the time one may take, in ms. */
 export const MAX_RESULTS = 300;
@@ -38,19 +41,23 @@ export interface Search {
   regex: string;
   /** Glob; with a `/` in it, relative to the target. */
   filePattern?: string | undefined;
+  /** Whether no tool may use a file, by its path relative to `cwd`. */
+  isBlocked?: (path: string) => Promise<boolean>;
 }
 
 /**
  * Searches with ripgrep: Rust regular expressions, or PCRE2 where a pattern needs it, with one line of context. Hidden
  * and binary files, and what .gitignore files from `cwd` downwards ignore, are left out; links are not followed.
  *
- * @throws ToolError when the search itself fails, such as for a regular expression that is none
+ * @throws ToolError when the search itself fails, such as for a regular expression that is none, or the target is
+ * replaced by a link to elsewhere meanwhile
  */
 export async function searchFiles(search: Search, signal: AbortSignal): Promise<SearchFound> {
   for (const text of [search.regex, search.filePattern ?? '']) {
     if (text.includes('\0')) throw new ToolError('A pattern holds a NUL character, which cannot be searched for.');
   }
   signal.throwIfAborted();
+  checkStillThere(search);
   const child = spawn(await ripgrep(), ripgrepArguments(search), {
     cwd: search.cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -64,10 +71,11 @@ export async function searchFiles(search: Search, signal: AbortSignal): Promise<
     child.kill('SIGKILL');
   }, MAX_SEARCH_MS);
   try {
-    const found = await collect(child);
+    const found = await collect(child, search.isBlocked);
     if (found.incomplete) child.kill('SIGKILL');
     const { code, stderr } = await end;
     signal.throwIfAborted();
+    checkStillThere(search);
     if (timeout.signal.aborted) return { ...found, incomplete: 'time' };
     // Exit code 2 with results: some files could not be read.
     if (code === 2 && found.results === 0) throw searchFailed(stderr);
@@ -93,6 +101,8 @@ function ripgrepArguments(search: Search): string[] {
   // Ignore files above the workspace say nothing about it; those of the workspace hold without a repository as well.
   const ignoring = ['--no-require-git', '--no-ignore-parent', '--no-ignore-global'];
   if (below !== '' && existsSync(join(search.cwd, '.gitignore'))) ignoring.push('--ignore-file=.gitignore');
+  // The one who searches looks at every result as well; this only keeps large blocked folders from being read.
+  if (search.isBlocked && existsSync(join(search.cwd, BLOCK_FILE))) ignoring.push(`--ignore-file=${BLOCK_FILE}`);
   const glob = search.filePattern ? [`--glob=${globFor(search.filePattern, search.directory ? below : '')}`] : [];
   // A pattern for file names shows hidden files too; unfinished writes stay hidden.
   return [...options, ...ignoring, ...glob, `--glob=!${TEMP_GLOB}`, `--regexp=${search.regex}`, '--', `./${below}`];
@@ -106,18 +116,38 @@ function globFor(pattern: string, below: string): string {
   return `${pattern.startsWith('!') ? '!' : ''}/${escaped}/${bare.replace(/^\//, '')}`;
 }
 
-async function collect(child: ChildProcess): Promise<SearchFound> {
+/** ripgrep follows a link that is given to it by name. */
+function checkStillThere({ target, directory }: Search): void {
+  try {
+    holdFolder(directory ? target : dirname(target)).close();
+    if (directory || lstatSync(target).isFile()) return;
+  } catch (err) {
+    throw fileProblem(err, target, 'searched');
+  }
+  throw fileProblem(new PathMoved(target), target, 'searched');
+}
+
+async function collect(child: ChildProcess, isBlocked: Search['isBlocked']): Promise<SearchFound> {
   const found: SearchFound = { files: [], results: 0, complaints: '' };
   if (child.stdout === null) return found;
+  let last = { path: '', blocked: false };
   for await (const event of readMatches(child.stdout)) {
+    if (event.path !== last.path) {
+      last = { path: event.path, blocked: (await isBlocked?.(nameOf(event))) ?? false };
+    }
+    if (last.blocked) continue;
     if (event.match && found.results === MAX_RESULTS) return { ...found, incomplete: 'limit' };
     add(found, event);
   }
   return found;
 }
 
+function nameOf({ path }: Pick<SearchEvent, 'path'>): string {
+  return path.replace(/^\.\//, '');
+}
+
 function add(found: SearchFound, { path, line, text, match }: SearchEvent): void {
-  const name = path.replace(/^\.\//, '');
+  const name = nameOf({ path });
   let file = found.files.at(-1);
   if (file?.path !== name) {
     file = { path: name, lines: [] };

@@ -1,15 +1,28 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import type { Journal } from '../../src/journal/journal.js';
 import { openJournal } from '../../src/journal/open.js';
-import { replaceInFile } from '../../src/tools/replace-in-file.js';
-import type { Tool } from '../../src/tools/tool.js';
-import { writeToFile } from '../../src/tools/write-to-file.js';
+import { findTool } from '../../src/tools/registry.js';
 
 // Runs one execution of an edit, killing itself at `moment`, stopping there, or going on until it is done or killed.
+// The moment `call N` is before the N-th call that changes a folder.
 const [home = '', workspace = '', call = '', name = '', args = '{}', moment = ''] = process.argv.slice(2);
-const tool: Tool = name === 'write_to_file' ? writeToFile : replaceInFile;
+const tool = findTool(name);
+if (!tool) throw new Error(`no tool ${name}`);
 const real = await openJournal({ home });
 const execution = await real.claimCall('t', call);
 const journal = new Proxy(real, { get: (target, key) => interrupted(target)[String(key)] ?? Reflect.get(target, key) });
+let calls = 0;
+for (const change of ['renameSync', 'linkSync', 'unlinkSync', 'mkdirSync', 'rmdirSync'] as const) {
+  const original = fs[change] as (...args: unknown[]) => unknown;
+  Object.assign(fs, {
+    [change]: (...args: unknown[]) => {
+      reach(`call ${++calls}`);
+      return original(...args);
+    },
+  });
+}
+syncBuiltinESMExports();
 process.stdout.write('ready\n');
 try {
   const outcome = await tool.run(JSON.parse(args), {
