@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import { NAMESPACE } from '../devserver/flags.js';
 import { LonghaulError, messageOf } from '../domain/errors.js';
+import { retriesUntilClosed } from './closed-channel.js';
 import { loadSettings, namedUi, namesServer } from './named-server.js';
 import { EMBEDDED_VARIABLE } from './service.js';
 import { readService, up } from './up.js';
@@ -123,7 +124,13 @@ async function connectTo(target: TemporalTarget): Promise<TemporalConnection> {
   let connection: Connection | undefined;
   try {
     if (!embedded) await refusedSoon(address);
-    connection = await Connection.connect({ address, ...options, channelArgs: CHANNEL_ARGS, connectTimeout: limit });
+    connection = await Connection.connect({
+      address,
+      ...options,
+      channelArgs: CHANNEL_ARGS,
+      interceptors: retriesUntilClosed(),
+      connectTimeout: limit,
+    });
     const open = connection;
     await open.withDeadline(Date.now() + limit, () => open.workflowService.describeNamespace({ namespace }));
   } catch (err) {

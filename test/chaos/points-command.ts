@@ -30,7 +30,7 @@ export async function playPoints(args: string[]): Promise<number> {
     let failed = 0;
     const work = async (lane: FaultPoints) => {
       for (let next = left.shift(); next; next = left.shift()) {
-        if (!(await faultAt(lane, next.n, next.fault, names.length))) failed++;
+        if (!(await faultAt(lane, next.n, next.fault, names))) failed++;
       }
     };
     await Promise.all(lanes.map(work));
@@ -47,16 +47,16 @@ function placesOf(fault: Fault, only: number | undefined, names: readonly string
   return names.flatMap((name, at) => (fault === 'kill' || isOfAttempt(name) ? [at + 1] : []));
 }
 
-async function faultAt(lane: FaultPoints, n: number, fault: Fault, count: number): Promise<boolean> {
+async function faultAt(lane: FaultPoints, n: number, fault: Fault, names: readonly string[]): Promise<boolean> {
   const started = Date.now();
-  const what = `${fault}, point ${n}/${count}`;
+  const what = `${fault}, point ${n}/${names.length}`;
   try {
     const { where = 'not reached', differences } = await lane.run(n, fault);
     const details = [where, ...differences, `${((Date.now() - started) / 1000).toFixed(1)} s`].join('; ');
     process.stdout.write(`${what} ok (${details})\n`);
     return true;
   } catch (err) {
-    process.stdout.write(`${what} failed: ${messageOf(err)}\n`);
+    process.stdout.write(`${what} failed (about ${names[n - 1] ?? '?'}): ${messageOf(err)}\n`);
     return false;
   }
 }
