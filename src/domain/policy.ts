@@ -8,6 +8,20 @@ export type Approval = (typeof APPROVALS)[number];
 export interface ApprovalPolicy {
   yolo: boolean;
   approve: Approval[];
+  /** Each set has to let a command through, whatever else is approved (docs/command-approval.md). */
+  commands?: CommandRules[];
+}
+
+/** Rules about commands, from one source. Patterns are matched with each simple command: `*` is any text, `?` a character. */
+export interface CommandRules {
+  /** When it is there, only these run. */
+  allow?: string[];
+  /** These never run, whatever `allow` says. */
+  deny?: string[];
+  /** Commands may write to files by redirection. */
+  allowRedirects?: boolean;
+  /** These count as safe. */
+  unasked?: string[];
 }
 
 /** The original's defaults: reading inside the workspace on; editing off. */
