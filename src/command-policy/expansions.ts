@@ -32,9 +32,11 @@ export function expansionsIn(
 function note(node: SyntaxNode, found: Expansions): void {
   switch (node.type) {
     case 'SimpleExpansion':
-      return noteVariable(node.text.slice(1), found);
+      noteVariable(node.text.slice(1), found);
+      return;
     case 'ParameterExpansion':
-      return noteParameter(node, found);
+      noteParameter(node, found);
+      return;
     case 'ArithmeticExpansion':
       if (!isNumeric(node.expression)) found.hidden ??= arithmetic(node.text);
       return;

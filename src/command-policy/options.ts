@@ -3,7 +3,8 @@ import type { Argument } from './words.js';
 /** The options of a program that are known here, as it takes them: `ab:` is `-a` and `-b VALUE`; long ones likewise. */
 export interface Options {
   short?: string;
-  long?: readonly string[];
+  /** Names with spaces between; `name:` takes a value, `name=` may take one behind `=`. */
+  long?: string;
   /** `-5` is an option. */
   digits?: true;
 }
@@ -53,7 +54,7 @@ function takeOption(text: string, next: Argument | undefined, known: Options, re
   if (text.startsWith('--')) {
     const [name = '', ...rest] = text.slice(2).split('=');
     const inline = rest.length === 0 ? undefined : rest.join('=');
-    return take(name, `--${name}`, inline, next, known.long ?? [], read);
+    return take(name, `--${name}`, inline, next, (known.long ?? '').split(' '), read);
   }
   const letters: readonly string[] = (known.short ?? '').match(/.:?/gs) ?? [];
   for (let at = 1; at < text.length; at++) {

@@ -65,45 +65,12 @@ const hasPattern = ({ given }: ReadOptions) =>
 
 const GREP: Spec = {
   short: 'EFGPivwxyclLoqshHnbTUzZaIrRe:f:m:A:B:C:D:d:',
-  long: [
-    'extended-regexp',
-    'fixed-strings',
-    'basic-regexp',
-    'perl-regexp',
-    'ignore-case',
-    'no-ignore-case',
-    'invert-match',
-    'word-regexp',
-    'line-regexp',
-    'count',
-    'files-with-matches',
-    'files-without-match',
-    'only-matching',
-    'quiet',
-    'silent',
-    'no-messages',
-    'with-filename',
-    'no-filename',
-    'line-number',
-    'byte-offset',
-    'text',
-    'recursive',
-    'dereference-recursive',
-    'color=',
-    'colour=',
-    'regexp:',
-    'file:',
-    'max-count:',
-    'after-context:',
-    'before-context:',
-    'context:',
-    'include:',
-    'exclude:',
-    'exclude-dir:',
-    'binary-files:',
-    'null',
-    'line-buffered',
-  ],
+  long:
+    'extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case invert-match ' +
+    'word-regexp line-regexp count files-with-matches files-without-match only-matching quiet silent ' +
+    'no-messages with-filename no-filename line-number byte-offset text recursive dereference-recursive ' +
+    'color= colour= regexp: file: max-count: after-context: before-context: context: include: exclude: ' +
+    'exclude-dir: binary-files: null line-buffered',
   digits: true,
   files: 'f file',
   texts: hasPattern,
@@ -116,61 +83,13 @@ const GREP: Spec = {
 
 const RG: Spec = {
   short: 'iSsvwxcloqnNHIFPUaug:e:f:A:B:C:m:j:M:T:t:d:.0pr:',
-  long: [
-    'ignore-case',
-    'smart-case',
-    'case-sensitive',
-    'invert-match',
-    'word-regexp',
-    'line-regexp',
-    'count',
-    'count-matches',
-    'files-with-matches',
-    'files-without-match',
-    'only-matching',
-    'quiet',
-    'line-number',
-    'no-line-number',
-    'with-filename',
-    'no-filename',
-    'fixed-strings',
-    'pcre2',
-    'multiline',
-    'text',
-    'unrestricted',
-    'glob:',
-    'iglob:',
-    'regexp:',
-    'file:',
-    'after-context:',
-    'before-context:',
-    'context:',
-    'max-count:',
-    'threads:',
-    'max-columns:',
-    'type:',
-    'type-not:',
-    'max-depth:',
-    'hidden',
-    'no-ignore',
-    'no-ignore-vcs',
-    'heading',
-    'no-heading',
-    'color:',
-    'column',
-    'files',
-    'sort:',
-    'json',
-    'trim',
-    'no-config',
-    'stats',
-    'type-list',
-    'version',
-    'no-messages',
-    'replace:',
-    'vimgrep',
-    'null',
-  ],
+  long:
+    'ignore-case smart-case case-sensitive invert-match word-regexp line-regexp count count-matches ' +
+    'files-with-matches files-without-match only-matching quiet line-number no-line-number with-filename ' +
+    'no-filename fixed-strings pcre2 multiline text unrestricted glob: iglob: regexp: file: ' +
+    'after-context: before-context: context: max-count: threads: max-columns: type: type-not: max-depth: ' +
+    'hidden no-ignore no-ignore-vcs heading no-heading color: column files sort: json trim no-config ' +
+    'stats type-list version no-messages replace: vimgrep null',
   files: 'f file',
   texts: (read) =>
     read.given.some(({ name }) => ['files', 'type-list', 'version'].includes(name)) ? 0 : hasPattern(read),
@@ -178,61 +97,27 @@ const RG: Spec = {
 
 const SORT: Spec = {
   short: 'bdfghinMRrVcCmsuzk:t:',
-  long: [
-    'ignore-leading-blanks',
-    'dictionary-order',
-    'ignore-case',
-    'general-numeric-sort',
-    'human-numeric-sort',
-    'numeric-sort',
-    'reverse',
-    'version-sort',
-    'check',
-    'merge',
-    'stable',
-    'unique',
-    'zero-terminated',
-    'key:',
-    'field-separator:',
-  ],
+  long:
+    'ignore-leading-blanks dictionary-order ignore-case general-numeric-sort human-numeric-sort ' +
+    'numeric-sort reverse version-sort check merge stable unique zero-terminated key: field-separator:',
 };
 
 const UNIQ: Spec = {
   short: 'cdDiuzf:s:w:',
-  long: [
-    'count',
-    'repeated',
-    'ignore-case',
-    'unique',
-    'zero-terminated',
-    'skip-fields:',
-    'skip-chars:',
-    'check-chars:',
-  ],
+  long: 'count repeated ignore-case unique zero-terminated skip-fields: skip-chars: check-chars:',
   most: 1,
 };
 
 const TREE: Spec = {
   short: 'adfiqNpsughDFxCnAL:I:P:',
-  long: ['dirsfirst', 'noreport', 'prune', 'gitignore', 'filelimit:', 'matchdirs'],
+  long: 'dirsfirst noreport prune gitignore filelimit: matchdirs',
 };
 
 const JQ: Spec = {
   short: 'nrRscCMSeja',
-  long: [
-    'null-input',
-    'raw-output',
-    'raw-input',
-    'slurp',
-    'compact-output',
-    'color-output',
-    'monochrome-output',
-    'sort-keys',
-    'exit-status',
-    'tab',
-    'join-output',
-    'indent:',
-  ],
+  long:
+    'null-input raw-output raw-input slurp compact-output color-output monochrome-output sort-keys ' +
+    'exit-status tab join-output indent:',
   texts: 1,
   check: ({ operands }) => {
     const script = operands[0]?.value;
@@ -244,17 +129,7 @@ const JQ: Spec = {
 
 const SED: Spec = {
   short: 'nErsuze:',
-  long: [
-    'quiet',
-    'silent',
-    'regexp-extended',
-    'expression:',
-    'separate',
-    'unbuffered',
-    'null-data',
-    'sandbox',
-    'posix',
-  ],
+  long: 'quiet silent regexp-extended expression: separate unbuffered null-data sandbox posix',
   texts: (read) => (read.given.some(({ name }) => name === 'e' || name === 'expression') ? 0 : 1),
   check: ({ given, operands }) => {
     const scripts = given.flatMap(({ name, value }) => (name === 'e' || name === 'expression' ? [value] : []));
@@ -315,7 +190,7 @@ const find: Judge = (args) => {
 
 const date: Judge = only({
   short: 'uRI:d:r:',
-  long: ['utc', 'universal', 'rfc-2822', 'iso-8601=', 'rfc-3339:', 'date:', 'reference:', 'rfc-email'],
+  long: 'utc universal rfc-2822 iso-8601= rfc-3339: date: reference: rfc-email',
   files: 'r reference',
   texts: 1,
   most: 1,
@@ -371,32 +246,14 @@ const SPEAKERS =
 const COMMANDS = new Map<string, Judge>([
   ...READERS.map((name): [string, Judge] => [name, anything]),
   ...SPEAKERS.map((name): [string, Judge] => [name, noFiles]),
-  [
-    'file',
-    only({ short: 'bikLhs', long: ['brief', 'mime', 'mime-type', 'mime-encoding', 'dereference', 'no-dereference'] }),
-  ],
+  ['file', only({ short: 'bikLhs', long: 'brief mime mime-type mime-encoding dereference no-dereference' })],
   [
     'diff',
     only({
       short: 'abBcdiNqrstTuwyEC:U:W:x:I:',
-      long: [
-        'unified=',
-        'context=',
-        'brief',
-        'recursive',
-        'side-by-side',
-        'ignore-case',
-        'ignore-all-space',
-        'ignore-space-change',
-        'ignore-blank-lines',
-        'color=',
-        'exclude:',
-        'width:',
-        'new-file',
-        'text',
-        'minimal',
-        'suppress-common-lines',
-      ],
+      long:
+        'unified= context= brief recursive side-by-side ignore-case ignore-all-space ignore-space-change ' +
+        'ignore-blank-lines color= exclude: width: new-file text minimal suppress-common-lines',
       recursive: ['r', 'recursive'],
     }),
   ],
@@ -404,7 +261,7 @@ const COMMANDS = new Map<string, Judge>([
     'tail',
     only({
       short: 'qvzn:c:',
-      long: ['lines:', 'bytes:', 'quiet', 'silent', 'verbose', 'zero-terminated'],
+      long: 'lines: bytes: quiet silent verbose zero-terminated',
       digits: true,
     }),
   ],
@@ -412,35 +269,16 @@ const COMMANDS = new Map<string, Judge>([
     'ls',
     only({
       short: 'aAbBcCdDfFgGhHikLlmnNopqQrRsStTuUvwxXZ1I:',
-      long: [
-        'all',
-        'almost-all',
-        'author',
-        'color=',
-        'directory',
-        'classify',
-        'full-time',
-        'group-directories-first',
-        'human-readable',
-        'si',
-        'inode',
-        'reverse',
-        'recursive',
-        'size',
-        'sort=',
-        'time=',
-        'time-style=',
-        'ignore:',
-        'no-group',
-        'numeric-uid-gid',
-      ],
+      long:
+        'all almost-all author color= directory classify full-time group-directories-first human-readable si ' +
+        'inode reverse recursive size sort= time= time-style= ignore: no-group numeric-uid-gid',
     }),
   ],
   [
     'cut',
     only({
       short: 'b:c:d:f:nsz',
-      long: ['bytes:', 'characters:', 'delimiter:', 'fields:', 'complement', 'only-delimited', 'output-delimiter:'],
+      long: 'bytes: characters: delimiter: fields: complement only-delimited output-delimiter:',
     }),
   ],
   ['awk', only(AWK)],

@@ -31,16 +31,11 @@ const RUNS_TEXT = 'it runs code in another language';
 const hidden = (why: string): Unwrapped => ({ inner: [], transparent: false, hidden: why });
 
 /** `NAME [OPTIONS] [`skip` operands] COMMAND...` */
-function prefix(options: Options, { skip = 0, transparent = true, also = {} as Options } = {}): Unwrap {
-  const risky = new Set([
-    ...(also.short ?? '').replaceAll(':', ''),
-    ...(also.long ?? []).map((one) => one.replace(/[:=]$/, '')),
-  ]);
-  const all: Options = {
-    ...options,
-    short: (options.short ?? '') + (also.short ?? ''),
-    long: [...(options.long ?? []), ...(also.long ?? [])],
-  };
+function prefix(options: Options, { skip = 0, transparent = true, writing = {} as Options } = {}): Unwrap {
+  const names = [...(writing.short ?? '').replaceAll(':', ''), ...(writing.long ?? '').replace(/[:=]/g, '').split(' ')];
+  const risky = new Set(names);
+  const short = (options.short ?? '') + (writing.short ?? '');
+  const all: Options = { ...options, short, long: `${options.long ?? ''} ${writing.long ?? ''}` };
   return (args) => {
     const read = readOptions(args, all, true);
     if (typeof read === 'string') return hidden(read);
@@ -53,7 +48,7 @@ function prefix(options: Options, { skip = 0, transparent = true, also = {} as O
 }
 
 const env: Unwrap = (args) => {
-  const read = readOptions(args, { short: 'i0vu:', long: ['ignore-environment', 'null', 'debug', 'unset:'] }, true);
+  const read = readOptions(args, { short: 'i0vu:', long: 'ignore-environment null debug unset:' }, true);
   if (typeof read === 'string') return hidden(read);
   const rest = read.operands[0]?.value === '-' ? read.operands.slice(1) : read.operands;
   const at = rest.findIndex((one) => !/^[^=]*[^\\]?=/.test(one.value ?? one.prefix));
@@ -87,17 +82,7 @@ function joined(args: readonly Argument[], shellName: 'bash' | 'other', transpar
 const xargs: Unwrap = (args) => {
   const known: Options = {
     short: 'rt0xd:n:P:L:s:I:E:',
-    long: [
-      'null',
-      'no-run-if-empty',
-      'verbose',
-      'exit',
-      'delimiter:',
-      'max-args:',
-      'max-procs:',
-      'max-lines:',
-      'max-chars:',
-    ],
+    long: 'null no-run-if-empty verbose exit delimiter: max-args: max-procs: max-lines: max-chars:',
   };
   const read = readOptions(args, known, true);
   if (typeof read === 'string') return hidden(read);
@@ -166,7 +151,7 @@ const lookup: Unwrap = (args, name) => {
 const sudo = prefix(
   {
     short: 'AbEHnPSkKu:g:h:p:C:r:t:T:U:D:R:',
-    long: ['non-interactive', 'preserve-env=', 'user:', 'group:', 'set-home'],
+    long: 'non-interactive preserve-env= user: group: set-home',
   },
   { transparent: false },
 );
@@ -180,38 +165,31 @@ const WRAPPERS: Readonly<Record<string, Unwrap>> = {
   sudo,
   doas: prefix({ short: 'nu:C:' }, { transparent: false }),
   nohup: prefix({}),
-  nice: prefix({ short: 'n:', long: ['adjustment:'], digits: true }),
-  ionice: prefix({ short: 'tc:n:', long: ['class:', 'classdata:', 'ignore'] }),
+  nice: prefix({ short: 'n:', long: 'adjustment:', digits: true }),
+  ionice: prefix({ short: 'tc:n:', long: 'class: classdata: ignore' }),
   chrt: prefix({ short: 'abfiormv' }, { skip: 1, transparent: false }),
   taskset: prefix({ short: 'ac' }, { skip: 1, transparent: false }),
-  timeout: prefix(
-    { short: 'k:s:v', long: ['kill-after:', 'signal:', 'preserve-status', 'foreground', 'verbose'] },
-    { skip: 1 },
-  ),
+  timeout: prefix({ short: 'k:s:v', long: 'kill-after: signal: preserve-status foreground verbose' }, { skip: 1 }),
   time: prefix(
-    { short: 'pv', long: ['portability', 'verbose'] },
-    { also: { short: 'ao:f:', long: ['append', 'output:', 'format:'] } },
+    { short: 'pv', long: 'portability verbose' },
+    { writing: { short: 'ao:f:', long: 'append output: format:' } },
   ),
-  stdbuf: prefix({ short: 'i:o:e:', long: ['input:', 'output:', 'error:'] }),
-  setsid: prefix({ short: 'cfw', long: ['ctty', 'fork', 'wait'] }, { transparent: false }),
-  chroot: prefix({ long: ['userspec:', 'groups:', 'skip-chdir'] }, { skip: 1, transparent: false }),
+  stdbuf: prefix({ short: 'i:o:e:', long: 'input: output: error:' }),
+  setsid: prefix({ short: 'cfw', long: 'ctty fork wait' }, { transparent: false }),
+  chroot: prefix({ long: 'userspec: groups: skip-chdir' }, { skip: 1, transparent: false }),
   flock: prefix(
-    { short: 'sxnoFuw:E:', long: ['shared', 'exclusive', 'nonblock', 'close', 'unlock', 'timeout:'] },
+    { short: 'sxnoFuw:E:', long: 'shared exclusive nonblock close unlock timeout:' },
     { skip: 1, transparent: false },
   ),
-  npx: prefix({ short: 'yp:', long: ['yes', 'no', 'no-install', 'package:'] }, { transparent: false }),
-  uvx: prefix({ long: ['from:', 'with:'] }, { transparent: false }),
+  npx: prefix({ short: 'yp:', long: 'yes no no-install package:' }, { transparent: false }),
+  uvx: prefix({ long: 'from: with:' }, { transparent: false }),
   busybox: prefix({}, { transparent: false }),
   toybox: prefix({}, { transparent: false }),
   command: lookup,
   builtin: prefix({}),
   exec: prefix({ short: 'cla:' }, { transparent: false }),
   watch: (args) => {
-    const read = readOptions(
-      args,
-      { short: 'bcdegtxn:', long: ['interval:', 'exec', 'no-title', 'errexit', 'chgexit'] },
-      true,
-    );
+    const read = readOptions(args, { short: 'bcdegtxn:', long: 'interval: exec no-title errexit chgexit' }, true);
     return typeof read === 'string' ? hidden(read) : joined(read.operands, 'other');
   },
   eval: (args) => joined(args[0]?.value === '--' ? args.slice(1) : args, 'bash'),
