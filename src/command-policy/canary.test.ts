@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { Canary } from '../../test/support/canary.js';
-import { DANGEROUS, PAYLOADS, PLAIN, WRAPPED } from './canary-lines.test-data.js';
+import { DANGEROUS, OUTSIDE, PAYLOADS, PLAIN, WRAPPED } from './canary-lines.test-data.js';
 
 const canary = new Canary();
 afterAll(() => canary[Symbol.dispose]());
@@ -8,6 +8,11 @@ afterAll(() => canary[Symbol.dispose]());
 describe('with --approve safe', () => {
   it.each(PLAIN)('%j runs unasked, and changes nothing', async (line) => {
     expect(await canary.judge(line)).toEqual({ verdict: 'unasked', outside: false });
+    expect(canary.run(line).changed).toEqual([]);
+  });
+
+  it.each(OUTSIDE)('%j also needs read-outside, and changes nothing', async (line) => {
+    expect(await canary.judge(line)).toEqual({ verdict: 'unasked', outside: true });
     expect(canary.run(line).changed).toEqual([]);
   });
 

@@ -7,6 +7,8 @@ export interface Options {
   long?: string;
   /** `-5` is an option. */
   digits?: true;
+  /** Nothing it can be told makes it write or run anything, so that arguments which are not known may be options. */
+  harmless?: true;
 }
 
 export interface ReadOptions {
@@ -25,7 +27,7 @@ export function readOptions(args: readonly Argument[], known: Options, stop = fa
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] as Argument;
     const { value } = arg;
-    if (value === undefined && mayBeOption(arg)) return `${arg.text} could become an option`;
+    if (value === undefined && !known.harmless && mayBeOption(arg)) return `${arg.text} could become an option`;
     if (value === '--') {
       read.operands.push(...args.slice(at + 1));
       return read;

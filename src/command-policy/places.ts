@@ -35,6 +35,8 @@ export async function placeOf(
 ): Promise<Place> {
   if (arg.value !== undefined && HARMLESS_DEVICES.includes(arg.value)) return { real: [arg.value] };
   const place: { real: string[] } & Place = { real: [] };
+  if (arg.stands === 'process' || arg.stands === 'found') return { real: [] };
+  if (arg.stands === 'anything') return { real: [], outside: arg.text };
   const spelled = arg.value ?? arg.pattern;
   if (spelled === undefined) return { real: [], unknown: `${arg.text} is known only when it runs` };
   if (folders === undefined && !isAbsolute(spelled))

@@ -64,6 +64,7 @@ const hasPattern = ({ given }: ReadOptions) =>
   given.some(({ name }) => ['e', 'f', 'regexp', 'file'].includes(name)) ? 0 : 1;
 
 const GREP: Spec = {
+  harmless: true,
   short: 'EFGPivwxyclLoqshHnbTUzZaIrRe:f:m:A:B:C:D:d:',
   long:
     'extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case invert-match ' +
@@ -260,6 +261,7 @@ const COMMANDS = new Map<string, Judge>([
   [
     'tail',
     only({
+      harmless: true,
       short: 'qvzn:c:',
       long: 'lines: bytes: quiet silent verbose zero-terminated',
       digits: true,
@@ -268,6 +270,7 @@ const COMMANDS = new Map<string, Judge>([
   [
     'ls',
     only({
+      harmless: true,
       short: 'aAbBcCdDfFgGhHikLlmnNopqQrRsStTuUvwxXZ1I:',
       long:
         'all almost-all author color= directory classify full-time group-directories-first human-readable si ' +

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Options, readOptions } from './options.js';
 import { isHarmlessVariable } from './variables.js';
-import { type Argument, literal, unknownArgument } from './words.js';
+import { type Argument, literal } from './words.js';
 
 /** A command that another one runs: its words, or a text that a shell reads. */
 export type Inner = { words: Argument[] } | { script: Argument; shell: 'bash' | 'other' };
@@ -90,14 +90,15 @@ const xargs: Unwrap = (args) => {
   const command = read.operands.length === 0 ? [literal('echo')] : read.operands;
   const words =
     replace === undefined
-      ? [...command, unknownArgument('what xargs reads')]
-      : command.map((one) => (one.value?.includes(replace) ? filled(one, replace) : one));
+      ? [...command, { text: 'what xargs reads', prefix: '', single: false, stands: 'anything' as const }]
+      : command.map((one) => (one.value?.includes(replace) ? filled(one, replace, 'anything') : one));
   return { inner: [{ words }], transparent: true };
 };
 
 /** One argument, of which only what stands before the marker is known. */
-function filled({ text, value = '' }: Argument, marker: string): Argument {
-  return { text, prefix: value.slice(0, value.indexOf(marker)), single: true };
+function filled({ text, value = '' }: Argument, marker: string, stands: 'found' | 'anything'): Argument {
+  const isWhole = value === marker;
+  return { text, prefix: value.slice(0, value.indexOf(marker)), single: true, ...(isWhole && { stands }) };
 }
 
 const find: Unwrap = (args) => {
@@ -109,12 +110,21 @@ const find: Unwrap = (args) => {
     const rest = args.slice(at + 1);
     const end = rest.findIndex((one, i) => one.value === ';' || (one.value === '+' && rest[i - 1]?.value === '{}'));
     if (end <= 0) return hidden('the end of its command is not known');
-    const words = rest.slice(0, end).map((one) => (one.value?.includes('{}') ? filled(one, '{}') : one));
+    const stands = findsFilesOnly(args.slice(0, at)) ? 'found' : 'anything';
+    const words = rest.slice(0, end).map((one) => (one.value?.includes('{}') ? filled(one, '{}', stands) : one));
     inner.push({ words });
     at += end + 1;
   }
   return inner.length === 0 ? undefined : { inner, transparent: false };
 };
+
+/** What it finds is no link, and so lies where it was told to look. */
+function findsFilesOnly(before: readonly Argument[]): boolean {
+  const values = before.map((one) => one.value ?? '');
+  const at = values.indexOf('-type');
+  const isPlain = !values.some((one) => ['-o', '-or', ',', '(', '-L'].includes(one));
+  return isPlain && values[at + 1] === 'f' && !['!', '-not'].includes(values[at - 1] ?? '');
+}
 
 const git: Unwrap = (args) => {
   const values = args.map((one) => one.value ?? '');

@@ -22,7 +22,7 @@ export function isHarmlessVariable(name: string): boolean {
 }
 
 export function isSteeringVariable(name: string): boolean {
-  return STEERING.test(name);
+  return STEERING.test(name) && !HARMLESS.test(name);
 }
 
 export function isShownVariable(name: string): boolean {

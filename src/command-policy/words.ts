@@ -11,6 +11,8 @@ export interface Argument {
   prefix: string;
   /** It is certainly one argument, not none and not several. */
   single: boolean;
+  /** Not known, but a file under that name, whichever it is: `<(…)`, or what `find` or `xargs` puts there. */
+  stands?: 'process' | 'found' | 'anything';
   /** For names of files: `*` and `?`, with `\` before characters that stand for themselves. */
   pattern?: string;
 }
@@ -33,6 +35,9 @@ export function unknownArgument(text: string): Argument {
 /** The arguments that a word stands for: several for `{a,b}`. */
 export function argumentsOf(word: Word): Argument[] {
   const { text } = word;
+  if (word.parts?.length === 1 && word.parts[0]?.type === 'ProcessSubstitution' && word.parts[0].operator === '<') {
+    return [{ text, prefix: '/dev/fd/', single: true, stands: 'process' }];
+  }
   if (/[=:]~/.test(text)) return [unknownArgument(text)];
   const pieces = word.parts ? word.parts.flatMap(piecesOf) : plainPieces(text, word.value);
   if (text.startsWith('~')) {
