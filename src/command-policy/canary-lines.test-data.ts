@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts for a shell
 /** Command lines that people would be annoyed to be asked about: they only look. */
 export const PLAIN: readonly string[] = [
   'ls',
