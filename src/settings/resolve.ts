@@ -1,5 +1,5 @@
-import { type MergedSettings, mergeSettings } from './merge.js';
 import { readCommandPermissions } from './command-permissions.js';
+import { type MergedSettings, mergeSettings } from './merge.js';
 import { homePaths } from './paths.js';
 import { readHomeSettings, readWorkspaceSettings } from './read.js';
 import type { PartialSettings } from './schema.js';

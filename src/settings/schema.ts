@@ -71,7 +71,10 @@ const focusChain = z.strictObject({ enabled: z.exactOptional(flag), remindEvery:
 const MAX_PATTERN_CHARS = 2_000;
 
 const patterns = z
-  .array(z.string('is a pattern such as "npm test *"').trim().min(1, 'must not be blank'), 'is a list such as ["npm test *"]')
+  .array(
+    z.string('is a pattern such as "npm test *"').trim().min(1, 'must not be blank'),
+    'is a list such as ["npm test *"]',
+  )
   .refine((list) => list.join('').length <= MAX_PATTERN_CHARS, `has at most ${MAX_PATTERN_CHARS} characters`);
 const permissions = z.strictObject({
   allow: z.exactOptional(patterns),

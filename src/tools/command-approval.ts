@@ -6,7 +6,7 @@ import type { CommandRules } from '../domain/policy.js';
 import { oneLine } from '../domain/text.js';
 import { findShell } from '../runner/environment.js';
 import { readCommandPermissions } from '../settings/command-permissions.js';
-import { CommandDenied, type Prepared, type PrepareContext } from './tool.js';
+import { CommandDenied, type PrepareContext, type Prepared } from './tool.js';
 
 /** Reasons that the model is given at most. */
 const MAX_REASONS = 5;
