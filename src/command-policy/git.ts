@@ -137,8 +137,6 @@ const FIXED = new Set([
   'worktree list',
   'reflog',
   'reflog show',
-  'config --list',
-  'config -l',
   '--version',
   'version',
 ]);
@@ -153,7 +151,11 @@ export function isSafeGit(args: Argument[]): ReadOnly {
   const words = [command, ...rest].map((one) => one.value ?? '\0');
   const all = words.join(' ');
   if (FIXED.has(all)) return { files: [], git: 'work-tree' };
-  if (/^(config --get(-all|-regexp)? [^-\0 ][^\0 ]*|remote get-url [^-\0 ][^\0 ]*)$/.test(all))
+  if (
+    /^(config --get(-all)? (user|core|init|branch|remote|pull|push|commit)\.[\w./-]+|remote get-url [^-\0 ][^\0 ]*)$/.test(
+      all,
+    )
+  )
     return { files: [], git: 'objects' };
   const known = COMMANDS.get(command.value);
   if (!known) return { why: `git ${command.text} is not known to only read` };

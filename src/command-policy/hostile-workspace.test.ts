@@ -151,6 +151,32 @@ describe('PATH', () => {
   );
 });
 
+it('PATH is looked at for what runs others, too', async () => {
+  using canary = new Canary();
+  canary.prepare((dir) => {
+    mkdirSync(join(dir, 'bin'));
+    for (const name of ['timeout', 'env', 'xargs', 'bash', 'nice']) {
+      writeFileSync(join(dir, 'bin', name), '#!/bin/sh\n./canary\n');
+      chmodSync(join(dir, 'bin', name), 0o755);
+    }
+  });
+  canary.env.PATH = [join(canary.workspace, 'bin'), canary.env.PATH].join(delimiter);
+  for (const line of ['timeout 5 ls', 'env ls', 'ls | xargs ls', 'bash -c ls', 'nice ls']) {
+    expect([line, (await canary.judge(line)).verdict]).toEqual([line, 'ask']);
+  }
+});
+
+it('names of files that would be options are seen before a pattern is expanded', async () => {
+  using canary = new Canary();
+  expect((await canary.judge('sort *.md | head')).verdict).toBe('unasked');
+  expect((await canary.judge('grep x *.md')).verdict).toBe('unasked');
+  canary.prepare((dir) => writeFileSync(join(dir, '-ocanary.txt'), ''));
+  for (const line of ['sort *', 'grep x *', 'cat *', 'sort ?ocanary.txt']) {
+    expect([line, (await canary.judge(line)).verdict]).toEqual([line, 'ask']);
+  }
+  expect((await canary.judge('sort ./*.txt')).verdict).toBe('unasked');
+});
+
 describe('.clineignore', () => {
   const lines = [
     'cat .env',

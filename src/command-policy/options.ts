@@ -27,7 +27,8 @@ export function readOptions(args: readonly Argument[], known: Options, stop = fa
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] as Argument;
     const { value } = arg;
-    if (value === undefined && !known.harmless && mayBeOption(arg)) return `${arg.text} could become an option`;
+    if (value === undefined && !known.harmless && !isBarePattern(arg) && mayBeOption(arg))
+      return `${arg.text} could become an option`;
     if (value === '--') {
       read.operands.push(...args.slice(at + 1));
       return read;
@@ -43,6 +44,11 @@ export function readOptions(args: readonly Argument[], known: Options, stop = fa
     at += taken;
   }
   return read;
+}
+
+/** Names that match are looked at where the files are: none may begin with a dash. */
+function isBarePattern({ pattern, prefix }: Argument): boolean {
+  return pattern !== undefined && prefix === '';
 }
 
 /** An argument that begins with a dash, or could when the shell has expanded it. */

@@ -45,6 +45,9 @@ export async function placeOf(
     const names = arg.value === undefined ? await expand(spelled, folder) : [join0(folder, spelled)];
     if (names === undefined) return { real: [], unknown: `${arg.text} matches too many names` };
     for (const name of names) {
+      if (arg.value === undefined && arg.prefix === '' && name.slice(folder.length + 1).startsWith('-')) {
+        place.unknown ??= `${arg.text} matches a name that would be an option`;
+      }
       try {
         const { real, outside, display } = await resolveInWorkspace(workspace, name);
         place.real.push(real);

@@ -50,7 +50,8 @@ function only(spec: Spec): Judge {
   };
 }
 
-const noFiles: Judge = () => ({ files: [] });
+/** None is opened; a pattern still shows the names of those that match. */
+const noFiles: Judge = (args) => ({ files: args.filter((one) => one.pattern !== undefined) });
 
 /** Exactly these arguments. */
 function exactly(...lists: string[]): Judge {
@@ -177,7 +178,7 @@ const find: Judge = (args) => {
     if (value !== '-H' && value !== '-P') inExpression = true;
     if (FIND_TESTS.has(value)) continue;
     const next = args[++at];
-    if (/^-(exec|execdir)$/.test(value)) {
+    if (value === '-exec') {
       while (at < args.length && args[at]?.value !== ';' && !(args[at]?.value === '+' && args[at - 1]?.value === '{}'))
         at++;
       continue;
@@ -235,13 +236,15 @@ const lookUp: Judge = (args) => ({ files: args.filter((one) => one.value?.includ
 const versionOnly = exactly('--version', '-v', '-V');
 
 const READERS =
-  'cat head wc nl tac rev fold expand unexpand paste comm join od hexdump strings cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum base64 base32 realpath readlink stat dir du cmp'.split(
+  'cat head nl tac rev fold expand unexpand paste comm join od hexdump base64 base32 realpath readlink stat dir cmp'.split(
     ' ',
   );
 const SPEAKERS =
-  'echo true false : tr basename dirname seq sleep whoami id uname arch nproc uptime free df groups tty logname users who w'.split(
+  'echo true false : tr basename dirname seq sleep whoami id uname arch nproc uptime free df groups tty logname'.split(
     ' ',
   );
+
+const SUMS = 'cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum'.split(' ');
 
 /** By the name of the program, as it is found on PATH. */
 const COMMANDS = new Map<string, Judge>([
@@ -258,6 +261,27 @@ const COMMANDS = new Map<string, Judge>([
       recursive: ['r', 'recursive'],
     }),
   ],
+  ...SUMS.map((name): [string, Judge] => [name, only({ harmless: true, short: 'btz', long: 'binary text tag zero' })]),
+  ['wc', only({ harmless: true, short: 'clmwL', long: 'bytes chars lines words max-line-length' })],
+  [
+    'du',
+    only({
+      harmless: true,
+      short: '0abchklmSsxd:',
+      long: 'all bytes total human-readable summarize max-depth: exclude: apparent-size si',
+    }),
+  ],
+  [
+    'strings',
+    only({
+      short: 'afn:t:',
+      check: ({ operands }) =>
+        operands.some((one) => one.prefix.startsWith('@')) ? 'it reads options from a file' : undefined,
+    }),
+  ],
+  ['who', exactly('')],
+  ['users', exactly('')],
+  ['w', exactly('')],
   [
     'tail',
     only({
@@ -336,7 +360,7 @@ function markRecursive(read: ReadOnly): ReadOnly {
 
 /** Built into bash: no file on PATH is run. */
 const BUILTINS: ReadonlySet<string> = new Set(
-  'echo printf true false : test [ pwd set exit break continue return wait type command cd'.split(' '),
+  'echo printf true false : test [ pwd set exit break continue return wait type command builtin cd'.split(' '),
 );
 
 export function isBuiltin(name: string): boolean {

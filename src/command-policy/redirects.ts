@@ -24,7 +24,9 @@ export async function judgeRedirection(walk: Walk, redirection: Redirection): Pr
   if (operator !== '<') {
     part.unsafe = `it writes to ${target.text}`;
     part.ruled = ctx.rules.map((rules) =>
-      rules.allowRedirects ? ALLOWED : { as: 'denied', why: 'the rules do not allow redirections to files' },
+      (rules.allowRedirects ?? !(rules.allow || rules.deny))
+        ? ALLOWED
+        : { as: 'denied', why: 'the rules do not allow redirections to files' },
     );
   }
   const isProcess = target.parts?.length === 1 && target.parts[0]?.type === 'ProcessSubstitution';

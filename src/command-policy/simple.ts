@@ -8,7 +8,7 @@ import { judgeRedirection } from './redirects.js';
 import { hostileSettings } from './repository.js';
 import { denyingPattern, isNamed } from './rules.js';
 import { type Inner, unwrap } from './unwrap.js';
-import { isHarmlessVariable, isSteeringVariable } from './variables.js';
+import { isHarmlessAssignment, isSteeringVariable } from './variables.js';
 import { ALLOWED, type Part, type Ruled, strictest, unclear } from './verdicts.js';
 import type { Walk } from './walk.js';
 import { type Argument, argumentsOf } from './words.js';
@@ -70,13 +70,19 @@ function judgeAssignments(
     const isCat = prefix.every((one) => /^(GIT_|GH_)?PAGER=cat$/.test(one.text)) && set.length === 0;
     return isCat && !isShell ? {} : { unsafe: hidden, hidden };
   }
-  const odd = prefix.find((one) => !(isShell ? isOwnVariable(one) : isHarmlessVariable(one.name)));
+  const odd = prefix.find((one) => !(isShell ? isOwnVariable(one) : isHarmlessAssignment(one.text)));
   return odd ? { unsafe: `it sets ${odd.name}` } : {};
 }
 
-/** A variable of the line itself, which no program sees. */
+/** A variable of the line itself, which no program sees. Without patterns: where it is used, they would be names of files. */
 function isOwnVariable({ name, index, value }: Assignment): boolean {
-  return /^[a-z][a-z0-9_]*$/.test(name) && index === undefined && value.type === 'Word' && !/_proxy$/.test(name);
+  return (
+    /^[a-z][a-z0-9_]*$/.test(name) &&
+    index === undefined &&
+    value.type === 'Word' &&
+    !/[*?[]/.test(value.text) &&
+    !/_proxy$/.test(name)
+  );
 }
 
 /** A quoted subscript that some of bash's own commands evaluate, with the substitutions in it. */
@@ -124,13 +130,17 @@ async function judgeWords(walk: Walk, words: Argument[], depth = 0): Promise<Par
   await judgeReading(walk, words, part);
   if (rules.some(({ unasked }) => unasked && isNamed(words, unasked))) {
     delete part.unsafe;
+    delete part.outside;
     return part;
   }
   const unsafeInner = inner.find((one) => one.unsafe !== undefined)?.unsafe;
   if (inner.some((one) => one.outside)) part.outside = true;
   if (wrapped) {
     const isFind = first.value === 'find' && inner.length > 0;
-    if (isClear && inner.length > 0) delete part.unsafe;
+    if (isClear && inner.length > 0) {
+      delete part.unsafe;
+      if (!isBuiltin(first.value)) refuse(part, await locate(first.value, walk.ctx.env, walk.ctx.workspace));
+    }
     const why =
       hidden ??
       unsafeInner ??

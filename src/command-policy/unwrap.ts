@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { type Options, readOptions } from './options.js';
-import { isHarmlessVariable } from './variables.js';
+import { isHarmlessAssignment } from './variables.js';
 import { type Argument, literal } from './words.js';
 
 /** A command that another one runs: its words, or a text that a shell reads. */
@@ -23,7 +23,10 @@ type Unwrap = (args: Argument[], name: string) => Unwrapped | undefined;
 export function unwrap(words: readonly Argument[]): Unwrapped | undefined {
   const [first, ...args] = words;
   const name = first?.value === undefined ? undefined : basename(first.value);
-  return name === undefined || !Object.hasOwn(WRAPPERS, name) ? undefined : WRAPPERS[name]?.(args, name);
+  if (name === undefined || !Object.hasOwn(WRAPPERS, name)) return undefined;
+  const wrapped = WRAPPERS[name]?.(args, name);
+  // a program of that name that lies somewhere may be another one
+  return wrapped && first?.value !== name ? { ...wrapped, transparent: false } : wrapped;
 }
 
 const RUNS_TEXT = 'it runs code in another language';
@@ -53,9 +56,11 @@ const env: Unwrap = (args) => {
   const rest = read.operands[0]?.value === '-' ? read.operands.slice(1) : read.operands;
   const at = rest.findIndex((one) => !/^[^=]*[^\\]?=/.test(one.value ?? one.prefix));
   if (at === -1) return undefined;
-  const names = rest.slice(0, at).map((one) => (one.value ?? one.prefix).split('=')[0] ?? '');
   if (rest.slice(0, at).some((one) => !one.single)) return hidden('its command is not known');
-  return { inner: [{ words: rest.slice(at) }], transparent: names.every(isHarmlessVariable) };
+  return {
+    inner: [{ words: rest.slice(at) }],
+    transparent: rest.slice(0, at).every(({ value = '' }) => isHarmlessAssignment(value)),
+  };
 };
 
 const shell: Unwrap = (args, name) => {

@@ -17,8 +17,10 @@ const STEERING = new RegExp(
 const SHOWN =
   /^(?:[a-z][a-z0-9_]*|HOME|PWD|OLDPWD|USER|LOGNAME|UID|EUID|SHELL|PATH|LANG|TERM|HOSTNAME|HOSTTYPE|OSTYPE|MACHTYPE|BASH_VERSION|SHLVL|RANDOM|SECONDS|LINENO|IFS|NODE_ENV|CI|[0-9@*#?!$_-])$/;
 
-export function isHarmlessVariable(name: string): boolean {
-  return HARMLESS.test(name);
+/** @param text `NAME=VALUE`, the value as it is: one with a slash could be the name of a file */
+export function isHarmlessAssignment(text: string): boolean {
+  const [name = '', ...value] = text.split('=');
+  return HARMLESS.test(name) && /^[\w.,:@+-]*$/.test(value.join('='));
 }
 
 export function isSteeringVariable(name: string): boolean {

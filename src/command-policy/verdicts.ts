@@ -54,7 +54,8 @@ export function strictest(all: readonly Ruled[]): Ruled {
   return all.find(({ as }) => as === 'denied') ?? all.find(({ as }) => as === 'unclear') ?? ALLOWED;
 }
 
-/** For what cannot be seen: denied where only what is allowed may run, else for a person to decide. */
-export function unclear({ allow }: CommandRules, why: string): Ruled {
+/** For what cannot be seen: denied where only what is allowed may run, for a person to decide where something is denied. */
+export function unclear({ allow, deny }: CommandRules, why: string): Ruled {
+  if (!allow && !deny?.length) return ALLOWED;
   return allow ? { as: 'denied', why: `${why}, and only what the rules allow may run` } : { as: 'unclear', why };
 }

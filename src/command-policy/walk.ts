@@ -11,10 +11,12 @@ import type {
 } from 'unbash';
 import { expansionsIn, isNumeric } from './expansions.js';
 import { parseCommandLine } from './grammar.js';
+import { placeOf } from './places.js';
 import { judgeRedirection } from './redirects.js';
 import { judgeSimple } from './simple.js';
 import { isSteeringVariable } from './variables.js';
-import { ALLOWED, type Part, type PolicyContext, type Ruled, unclear } from './verdicts.js';
+import { ALLOWED, type Part, type PolicyContext, unclear } from './verdicts.js';
+import { argumentsOf } from './words.js';
 
 /** Texts in texts that are read as commands, at most. */
 const MAX_DEPTH = 8;
@@ -165,6 +167,7 @@ export class Walk {
         this.variable(node.name);
         if (node.type === 'Select') this.note(node, { unsafe: 'it reads an answer from its input' });
         await this.words(node, node.wordlist ?? []);
+        await this.patterns(node, node.wordlist ?? []);
         return this.loop(node.body);
       case 'ArithmeticFor': {
         const parts = [node.initialize, node.test, node.update].filter((one) => one !== undefined);
@@ -201,6 +204,17 @@ export class Walk {
     if (this.folders !== folders) this.folders = undefined;
   }
 
+  /** Names of files that a list of words shows. */
+  private async patterns(node: { pos: number; end: number }, words: readonly Word[]): Promise<void> {
+    const { workspace, ignored, rules } = this.ctx;
+    for (const arg of words.flatMap(argumentsOf)) {
+      if (arg.pattern === undefined) continue;
+      const { outside } = await placeOf(arg, this.folders, workspace, ignored);
+      if (outside !== undefined)
+        this.parts.push({ command: this.textOf(node), outside: true, ruled: rules.map(() => ALLOWED) });
+    }
+  }
+
   private variable(name: Word): void {
     if (/^[a-z][a-z0-9_]*$/.test(name.value)) return;
     const hidden = isSteeringVariable(name.value) ? `it sets ${name.value}, which changes what runs` : undefined;
@@ -216,9 +230,4 @@ function union(all: readonly Folders[]): Folders {
   }
   if (all.every((one) => one === all[0])) return all[0];
   return [...folders];
-}
-
-/** What a set of rules says of something that runs nothing by itself. */
-export function ruledBy(ctx: PolicyContext, hidden: string | undefined): Ruled[] {
-  return ctx.rules.map((rules) => (hidden === undefined ? ALLOWED : unclear(rules, hidden)));
 }

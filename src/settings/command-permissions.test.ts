@@ -14,7 +14,7 @@ describe('CLINE_COMMAND_PERMISSIONS', () => {
       deny: ['rm *'],
       allowRedirects: true,
     });
-    expect(permissions('{}')).toEqual({});
+    expect(permissions('{}')).toEqual({ allowRedirects: false });
     expect(permissions(' ')).toBeUndefined();
     expect(readCommandPermissions({})).toBeUndefined();
   });
@@ -61,7 +61,7 @@ describe('rules about commands', () => {
       { deny: ['a *'], unasked: ['npm test'] },
       { deny: ['d *'] },
       { allow: ['b *'] },
-      { deny: ['c *'] },
+      { allowRedirects: false, deny: ['c *'] },
     ]);
     expect(tightened).toEqual(['commands are held to its rules']);
   });

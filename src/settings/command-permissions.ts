@@ -19,7 +19,7 @@ export function readCommandPermissions(env: NodeJS.ProcessEnv): CommandRules | u
     throw bad('is not JSON');
   }
   const read = readCommandRules(value);
-  if ('rules' in read) return read.rules;
+  if ('rules' in read) return { allowRedirects: false, ...read.rules };
   throw bad(read.problem);
 }
 
