@@ -98,7 +98,11 @@ export class TaskClient extends TaskReader {
     const workspace = await checkWorkspace(request.workspace);
     const { resolveSettings } = await import('./settings/resolve.js');
     const files = request.settingsFiles ?? true;
-    const resolved = await resolveSettings({ home: this.link.home, workspace, files }, settingsOf(request));
+    const resolved = await resolveSettings(
+      { home: this.link.home, workspace, files },
+      settingsOf(request),
+      this.link.env,
+    );
     const { tightened } = resolved;
     const { namesServer } = await import('./service/connect.js');
     const isNamed = namesServer(this.link.env);

@@ -167,8 +167,14 @@ export class Attempt {
   }
 
   private async prepare(content: ToolUseBlock): Promise<HeldCall> {
-    const { task, turn, workspace } = this.input;
-    const held = await prepareBlock(content, callKey(turn, content.block), { task, workspace }, this.deps.journal);
+    const { task, turn, workspace, settings } = this.input;
+    const { policy } = settings;
+    const held = await prepareBlock(
+      content,
+      callKey(turn, content.block),
+      { task, workspace, policy },
+      this.deps.journal,
+    );
     const text = await this.spoken(held.call);
     if (text === undefined) return held;
     return { ...held, say: { type: 'say', say: 'text', turn, attempt: this.number, block: content.block, text } };

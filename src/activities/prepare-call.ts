@@ -3,11 +3,12 @@ import type { PreparedCall } from '../domain/calls.js';
 import { LonghaulError, messageOf } from '../domain/errors.js';
 import type { CallKey } from '../domain/ids.js';
 import { splitCallKey } from '../domain/ids.js';
+import type { ApprovalPolicy } from '../domain/policy.js';
 import { oneLine } from '../domain/text.js';
 import type { TaskRef } from '../domain/turn.js';
 import type { Journal } from '../journal/journal.js';
 import { findTool, parseArguments, tools } from '../tools/registry.js';
-import { ToolError } from '../tools/tool.js';
+import { CommandDenied, ToolError } from '../tools/tool.js';
 import { callFacts } from './call-facts.js';
 import type { ActivityDeps } from './context.js';
 
@@ -18,7 +19,7 @@ import type { ActivityDeps } from './context.js';
 export async function prepareBlock(
   block: ToolUseBlock,
   key: CallKey,
-  place: Pick<TaskRef, 'task' | 'workspace'>,
+  place: Pick<TaskRef, 'task' | 'workspace'> & { policy?: ApprovalPolicy },
   journal: Journal,
 ): Promise<{ block: ToolUseBlock; call: PreparedCall }> {
   const bare: PreparedCall = {
@@ -43,7 +44,12 @@ export async function prepareBlock(
   if ('problem' in args) return failed({ kind: 'bad_arguments', message: args.problem });
   try {
     const signal = new AbortController().signal;
-    const ready = await tool.prepare(args.ok, { workspace: place.workspace, journal, signal });
+    const ready = await tool.prepare(args.ok, {
+      workspace: place.workspace,
+      journal,
+      signal,
+      ...(place.policy && { policy: place.policy }),
+    });
     const call: PreparedCall = {
       ...bare,
       effect: tool.effect,
@@ -51,6 +57,7 @@ export async function prepareBlock(
       summary: oneLine(ready.summary, 120),
       ...(await callFacts(block, journal)),
     };
+    if (ready.why !== undefined) call.why = oneLine(ready.why, 160);
     if (ready.base !== undefined) call.base = ready.base;
     if (ready.control !== undefined) call.control = ready.control;
     if (ready.preview !== undefined && ready.preview !== '') call.preview = await journal.putText(ready.preview);
@@ -59,14 +66,17 @@ export async function prepareBlock(
     if (LonghaulError.is(err)) throw err;
     const message = messageOf(err);
     return failed({
-      kind: 'refused_path',
+      kind: err instanceof CommandDenied ? 'denied_command' : 'refused_path',
       message: err instanceof ToolError ? message : `It could not be prepared: ${message}`,
     });
   }
 }
 
 /** The activity of the same name: see {@link prepareBlock}. */
-export async function prepareCall(input: TaskRef & { call: string }, { journal }: ActivityDeps): Promise<PreparedCall> {
+export async function prepareCall(
+  input: TaskRef & { call: string; policy?: ApprovalPolicy },
+  { journal }: ActivityDeps,
+): Promise<PreparedCall> {
   const block = await callBlock(journal, input.call);
   const { call } = await prepareBlock(block, input.call, input, journal);
   return call;

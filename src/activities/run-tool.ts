@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { ApprovalNeed, PreparedCall, ToolRun } from '../domain/calls.js';
 import type { CallKey } from '../domain/ids.js';
 import { isApproved } from '../domain/policy.js';
@@ -7,6 +8,7 @@ import { type Journal, Superseded } from '../journal/journal.js';
 import type { NewEvent, NewResult, ToolResultRow } from '../journal/rows.js';
 import { outputStream } from '../journal/streams.js';
 import { EDIT_IN_PLAN_MODE } from '../prompts/notices.js';
+import { commandDir, files } from '../runner/layout.js';
 import { homePaths } from '../settings/paths.js';
 import { findTool, parseArguments } from '../tools/registry.js';
 import { type Prepared, type RunContext, type Tool, ToolError, type ToolOutcome } from '../tools/tool.js';
@@ -30,8 +32,11 @@ export async function runTool(input: ToolInput, deps: ActivityDeps, stop: Stop):
   const execution = await journal.claimCall(input.task, input.call, dispatchOrder(), currentRun());
   const outcome = await outcomeOf(tool, stop, async () => {
     // An intent is written after this check, and the file may no longer fit the call once it has been carried out.
-    if ((await journal.getIntent(input.call)) === undefined) {
-      const prepared = await tool.prepare(args, { workspace: input.workspace, journal, signal: stop.signal });
+    // The same goes for a command that was started: it is attached to.
+    const isBegun = (await journal.getIntent(input.call)) !== undefined || isStarted(input, deps);
+    if (!isBegun) {
+      const { workspace, policy } = input;
+      const prepared = await tool.prepare(args, { workspace, journal, signal: stop.signal, policy });
       checkMode(prepared.approval, input);
       checkApproval(prepared, input);
       await journal.append(input.task, [begun(input, prepared.summary)]);
@@ -135,6 +140,10 @@ async function resultOf(
     events.push({ event: { type: 'say', say: 'error', slug: outcome.slug, text: row.excerpt } });
   }
   return { row, events };
+}
+
+function isStarted({ task, call }: ToolInput, { home }: ActivityDeps): boolean {
+  return existsSync(files.began(commandDir(homePaths(home).commands, task, call)));
 }
 
 /** Plan mode is for looking; the mode is that of the turn, whatever it is by now. */

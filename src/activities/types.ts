@@ -3,6 +3,7 @@ import type { TextRef } from '../domain/blocks.js';
 import type { PreparedCall, ToolRun } from '../domain/calls.js';
 import type { TaskEvent } from '../domain/events.js';
 import type { Outcome, TaskResult } from '../domain/outcomes.js';
+import type { ApprovalPolicy } from '../domain/policy.js';
 import type { ConversationEnd, RewindPlace } from '../domain/rewind.js';
 import type { CarriedState } from '../domain/task.js';
 import type { CallPage, StreamInput, StreamResult, TaskRef, ToolInput } from '../domain/turn.js';
@@ -14,7 +15,7 @@ export interface HostActivities {
   /** Runs one call, or finds out what became of an earlier execution of it. */
   runTool(input: ToolInput): Promise<ToolRun>;
   /** Computes a call's path, diff and base again, after an earlier call of the same turn has changed something. */
-  prepareCall(input: TaskRef & { call: string }): Promise<PreparedCall>;
+  prepareCall(input: TaskRef & { call: string; policy?: ApprovalPolicy }): Promise<PreparedCall>;
   /** At the end of a task: no process of it is left, and no temporary file of an edit. */
   endProcesses(input: TaskRef): Promise<void>;
 }

@@ -16,10 +16,10 @@ export function newTaskId(): string {
 
 /** The settings among what a task is started with. */
 export function settingsOf(request: StartRequest): PartialSettings {
-  const { policy: { yolo, approve } = {}, limits, asks, focusChain } = request;
+  const { policy: { yolo, approve } = {}, commands, limits, asks, focusChain } = request;
   const { model, planModel, mode, maxConsecutiveMistakes, strictPlanMode, toolProtocol } = request;
   const all = { model, planModel, mode, yolo, approve, limits, maxConsecutiveMistakes, strictPlanMode, toolProtocol };
-  return withoutUndefined({ ...all, focusChain, asks });
+  return withoutUndefined({ ...all, focusChain, asks, commands });
 }
 
 /** Of whoever runs this process. */

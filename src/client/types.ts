@@ -3,7 +3,7 @@ import type { AnswerSource, Ask, AskPolicies } from '../domain/asks.js';
 import type { TaskLimits } from '../domain/budget.js';
 import type { Mode } from '../domain/modes.js';
 import type { Outcome, TaskStatus, Totals } from '../domain/outcomes.js';
-import type { ApprovalPolicy } from '../domain/policy.js';
+import type { ApprovalPolicy, CommandRules } from '../domain/policy.js';
 import type { FocusChainSettings, TaskSettings } from '../domain/settings.js';
 import type { Usage } from '../domain/usage.js';
 
@@ -36,6 +36,8 @@ export interface StartRequest extends AttachRequest {
   focusChain?: Partial<FocusChainSettings>;
   /** What becomes of asks that nobody answers. Default: they wait. */
   asks?: AskPolicies;
+  /** Rules about commands, besides those of the settings files: docs/command-approval.md. */
+  commands?: CommandRules;
   /** False: the settings files play no part. Default true. */
   settingsFiles?: boolean;
 }

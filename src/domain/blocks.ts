@@ -56,7 +56,7 @@ export interface ToolUseBlock {
 
 /** Why a call can never be executed. It is answered with an error result instead. */
 export interface CallProblem {
-  kind: 'bad_json' | 'bad_arguments' | 'unknown_tool' | 'truncated' | 'refused_path';
+  kind: 'bad_json' | 'bad_arguments' | 'unknown_tool' | 'truncated' | 'refused_path' | 'denied_command';
   message: string;
 }
 

@@ -10,7 +10,8 @@ export type ApprovalNeed =
   | { need: 'none' }
   | { need: 'read'; outside: boolean }
   | { need: 'edit'; outside: boolean }
-  | { need: 'command' };
+  /** `safe`: it only reads, in the workspace or outside of it; `person`: rules that it cannot be held to leave it to a person. */
+  | { need: 'command'; safe?: 'inside' | 'outside'; person?: true };
 
 /** What a control tool asks the workflow to do. Long texts are references. */
 export type ControlRequest =
@@ -38,6 +39,8 @@ export interface PreparedCall {
   /** The call is answered with an error and never runs. */
   problem?: CallProblem['kind'];
   control?: ControlRequest;
+  /** Why a person is asked although safe commands are not asked about; at most 160 characters. */
+  why?: string;
   /** What a person is shown before approving: a unified diff, or the whole command; by value when it is short. */
   preview?: TextRef;
   /** SHA-256 of the file that `preview` was computed from; absent for a file that does not exist. */

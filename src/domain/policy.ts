@@ -8,6 +8,20 @@ export type Approval = (typeof APPROVALS)[number];
 export interface ApprovalPolicy {
   yolo: boolean;
   approve: Approval[];
+  /** Each set has to let a command through, whatever else is approved (docs/command-approval.md). */
+  commands?: CommandRules[];
+}
+
+/** Rules about commands, from one source. Patterns are matched with each simple command: `*` is any text, `?` a character. */
+export interface CommandRules {
+  /** When it is there, only these run. */
+  allow?: string[];
+  /** These never run, whatever `allow` says. */
+  deny?: string[];
+  /** Commands may write to files by redirection. */
+  allowRedirects?: boolean;
+  /** These count as safe. */
+  unasked?: string[];
 }
 
 /** The original's defaults: reading inside the workspace on; editing off. */
@@ -15,7 +29,7 @@ export const DEFAULT_APPROVALS: readonly Approval[] = ['read'];
 
 /**
  * Whether a call runs without asking. `yolo` stands for everything inside the workspace and for commands; a path
- * outside always needs its own word. `safe` grants nothing yet: no command is judged safe until commands are parsed.
+ * outside always needs its own word. `safe` stands for commands that were found to only read.
  */
 export function isApproved(need: ApprovalNeed, policy: ApprovalPolicy): boolean {
   const granted = (name: Approval) => policy.approve.includes(name);
@@ -27,6 +41,13 @@ export function isApproved(need: ApprovalNeed, policy: ApprovalPolicy): boolean 
     case 'edit':
       return (policy.yolo || granted('edit')) && (!need.outside || granted('edit-outside'));
     case 'command':
-      return policy.yolo || granted('all');
+      if (need.person) return false;
+      if (policy.yolo || granted('all')) return true;
+      return granted('safe') && need.safe !== undefined && (need.safe === 'inside' || granted('read-outside'));
   }
+}
+
+/** Whether what a command does is what lets it run unasked: after a change in the workspace that is to be found out anew. */
+export function isJudged(need: ApprovalNeed, policy: ApprovalPolicy): boolean {
+  return need.need === 'command' && !policy.yolo && !policy.approve.includes('all');
 }

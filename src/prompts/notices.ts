@@ -106,6 +106,7 @@ export function problemText(problem: CallProblem, call: ToolUseBlock): string {
     case 'truncated':
       return 'The call was not executed: it was truncated by the output limit. Send it again in smaller pieces.';
     case 'refused_path':
+    case 'denied_command':
       return `The call was not executed. ${problem.message}`;
   }
 }

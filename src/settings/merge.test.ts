@@ -21,6 +21,10 @@ const settings = fc.record(
     maxConsecutiveMistakes: fc.integer({ min: 1, max: 9 }),
     strictPlanMode: fc.boolean(),
     mode: fc.constantFrom('plan', 'act'),
+    commands: fc.record(
+      { allow: fc.constant(['a *']), deny: fc.constant(['b *']), unasked: fc.constant(['c *']) },
+      optional,
+    ),
     asks,
   },
   optional,
@@ -35,6 +39,10 @@ it('a workspace never gets a task more than its person gives it, and what it cha
       expect(nothing).toEqual([]);
       expect(held.policy.yolo && !without.policy.yolo).toBe(false);
       expect(without.policy.approve).toEqual(expect.arrayContaining(held.policy.approve));
+      for (const rules of without.policy.commands ?? []) expect(held.policy.commands).toContainEqual(rules);
+      expect((held.policy.commands ?? []).filter((one) => one.unasked)).toEqual(
+        (without.policy.commands ?? []).filter((one) => one.unasked),
+      );
       for (const name of LIMIT_NAMES) {
         const most = without.limits[name] ?? Number.POSITIVE_INFINITY;
         expect(held.limits[name] ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(most);

@@ -29,7 +29,7 @@ export function mergeSettings({ home, workspace, request }: Sources): MergedSett
   const last = <K extends keyof PartialSettings>(key: K): PartialSettings[K] =>
     request[key] ?? workspace[key] ?? home[key];
   const planModel = last('planModel');
-  const policy = policyOf(wanted, workspace, note);
+  const policy = policyOf({ home, workspace, request }, note);
   const strict = wanted.strictPlanMode ?? DEFAULT_TASK_SETTINGS.strictPlanMode;
   if (!strict && workspace.strictPlanMode) note('strictPlanMode is on');
   const settings: Omit<TaskSettings, 'profile'> = {
@@ -55,12 +55,19 @@ export function mergeSettings({ home, workspace, request }: Sources): MergedSett
 type Note = (text: string) => void;
 
 /** A workspace takes approvals away; those it names in addition count for nothing. */
-function policyOf(wanted: PartialSettings, workspace: PartialSettings, note: Note): ApprovalPolicy {
+function policyOf({ home, workspace, request }: Sources, note: Note): ApprovalPolicy {
+  const wanted = { ...home, ...request };
   const asked: readonly Approval[] = [...new Set(wanted.approve ?? DEFAULT_APPROVALS)];
   const approve = asked.filter((one) => workspace.approve === undefined || workspace.approve.includes(one));
   if (approve.length < asked.length) note(`approve is ${approve.join(',') || 'none'}`);
   if (wanted.yolo && workspace.yolo === false) note('yolo is off');
-  return { yolo: (wanted.yolo ?? false) && workspace.yolo !== false, approve };
+  const commands = [home.commands, request.commands, workspace.commands].filter((one) => one !== undefined);
+  if (workspace.commands) note('commands are held to its rules');
+  return {
+    yolo: (wanted.yolo ?? false) && workspace.yolo !== false,
+    approve,
+    ...(commands.length > 0 && { commands }),
+  };
 }
 
 function tightLimits(asked: TaskLimits, workspace: TaskLimits, note: Note): TaskLimits {

@@ -100,6 +100,8 @@ describe('settings files', () => {
     ['{ "limits": { "maxTurns": 0 } }', '1:27: "limits.maxTurns" is a whole number of turns'],
     ['{ "limits": { "softPercent": 100 } }', '1:30: "limits.softPercent" is a percentage'],
     ['{ "limits": { "maxTime": 90 } }', '1:26: "limits.maxTime" is a duration'],
+    ['{ "commands": { "alow": [] } }', '1:17: "commands.alow" is no setting. Did you mean allow?'],
+    ['{ "commands": { "deny": "rm" } }', '1:25: "commands.deny" is a list'],
     ['{ "limits": null }', '1:13: "limits" is an object'],
     ['{ "maxConsecutiveMistakes": 1.5 }', '1:29: "maxConsecutiveMistakes" is a whole number from 1 to 1000.'],
     ['{ "focusChain": { "remindEvery": 0 } }', '1:34: "focusChain.remindEvery" is a whole number'],

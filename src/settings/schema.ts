@@ -4,11 +4,12 @@ import type { TaskLimits } from '../domain/budget.js';
 import { DURATION_WORDS, readDuration } from '../domain/duration.js';
 import { limitProblem } from '../domain/limits-change.js';
 import { MODES, type Mode } from '../domain/modes.js';
-import { APPROVALS, type Approval } from '../domain/policy.js';
+import { APPROVALS, type Approval, type CommandRules } from '../domain/policy.js';
 import { type FocusChainSettings, type TaskSettings, TOOL_PROTOCOLS } from '../domain/settings.js';
 
 /** What one source says of a task's settings; what it leaves out is for the others to say. */
 export interface PartialSettings {
+  commands?: CommandRules;
   model?: string;
   planModel?: string;
   profile?: string;
@@ -66,6 +67,22 @@ const limits = z.strictObject({
 
 const focusChain = z.strictObject({ enabled: z.exactOptional(flag), remindEvery: z.exactOptional(whole(1000)) });
 
+/** All patterns of one source together, in characters: they travel with every call of the task. */
+const MAX_PATTERN_CHARS = 2_000;
+
+const patterns = z
+  .array(
+    z.string('is a pattern such as "npm test *"').trim().min(1, 'must not be blank'),
+    'is a list such as ["npm test *"]',
+  )
+  .refine((list) => list.join('').length <= MAX_PATTERN_CHARS, `has at most ${MAX_PATTERN_CHARS} characters`);
+const permissions = z.strictObject({
+  allow: z.exactOptional(patterns),
+  deny: z.exactOptional(patterns),
+  allowRedirects: z.exactOptional(flag),
+});
+const commands = permissions.extend({ unasked: z.exactOptional(patterns) });
+
 const ASKS = ['all', ...ASK_KINDS] as const;
 const asks = z.strictObject(
   Object.fromEntries(ASKS.map((kind) => [kind, z.exactOptional(askPolicy)])) as Record<
@@ -86,6 +103,7 @@ const file = z.strictObject({
   strictPlanMode: z.exactOptional(flag),
   toolProtocol: z.exactOptional(oneOf(TOOL_PROTOCOLS)),
   focusChain: z.exactOptional(focusChain),
+  commands: z.exactOptional(commands),
   asks: z.exactOptional(asks),
 });
 type SettingsFile = z.output<typeof file>;
@@ -112,8 +130,18 @@ export function keysAt(path: Path): string[] {
   if (first === undefined) return Object.keys(file.shape);
   if (first === 'limits') return Object.keys(limits.shape);
   if (first === 'focusChain') return Object.keys(focusChain.shape);
+  if (first === 'commands') return Object.keys(commands.shape);
   if (first === 'asks') return Object.keys(below.length === 0 ? asks.shape : askPolicy.shape);
   return [];
+}
+
+/** Reads rules about commands from elsewhere than a settings file. @returns what is wrong, as it follows a name */
+export function readCommandRules(value: unknown): { rules: CommandRules } | { problem: string } {
+  const read = permissions.safeParse(value);
+  if (read.success) return { rules: read.data };
+  const [problem] = read.error.issues.flatMap(problemsOf);
+  const where = [...(problem?.path ?? []), ...(problem?.key === undefined ? [] : [problem.key])].map(String).join('.');
+  return { problem: where === '' ? (problem?.message ?? 'is wrong') : `is wrong: "${where}" ${problem?.message}` };
 }
 
 function problemsOf(issue: z.core.$ZodIssue): SettingsProblem[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { oneLine } from '../domain/text.js';
 import { visible } from '../workspace/visible.js';
+import { commandApproval } from './command-approval.js';
 import { commandTimeout } from './command-timeout.js';
 import { runShellCommand } from './execute-command.js';
 import { optionalWords, words } from './parameters.js';
@@ -27,7 +28,7 @@ export const attemptCompletion: Tool<typeof schema> = {
     if (command === undefined)
       return { approval: { need: 'none' }, summary, control: { do: 'complete', result: text } };
     return {
-      approval: { need: 'command' },
+      ...(await commandApproval(command, ctx, false)),
       summary,
       preview: visible(command),
       control: { do: 'complete', result: text, command: true },

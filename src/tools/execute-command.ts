@@ -7,6 +7,7 @@ import { commandDir } from '../runner/layout.js';
 import { SEGMENT_BYTES } from '../runner/output.js';
 import { LiveText } from '../runner/terminal-text.js';
 import { workspaceGone } from '../workspace/paths.js';
+import { commandApproval } from './command-approval.js';
 import { describeOutput } from './command-result.js';
 import { commandTimeout } from './command-timeout.js';
 import { type RunContext, type Tool, ToolError, type ToolOutcome } from './tool.js';
@@ -39,7 +40,8 @@ export const executeCommand: Tool<typeof schema> = {
   async prepare(args, ctx) {
     const command = commandOf(args.command, ctx.workspace);
     secondsOf(args.timeout);
-    return { approval: { need: 'command' }, summary: oneLine(`execute_command ${command}`, 120), preview: command };
+    const approval = await commandApproval(command, ctx, isTrue(args.requires_approval));
+    return { ...approval, summary: oneLine(`execute_command ${command}`, 120), preview: command };
   },
   async run(args, ctx) {
     const command = commandOf(args.command, ctx.workspace);
@@ -55,6 +57,11 @@ function commandOf(text: string, workspace: string): string {
   const command = stripCd(text, workspace);
   if (command.trim() === '') throw new ToolError('The command is empty. Call execute_command with the command to run.');
   return command;
+}
+
+/** The model's own view of the risk; what is not clearly false counts as true. */
+function isTrue(given: boolean | string | undefined): boolean {
+  return given !== undefined && given !== false && !/^(false|)$/i.test(String(given).trim());
 }
 
 function stripCd(text: string, workspace: string): string {

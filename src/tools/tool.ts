@@ -12,6 +12,8 @@ export interface PrepareContext {
   workspace: string;
   journal: Journal;
   signal: AbortSignal;
+  /** What runs unasked, and rules about commands; absent: neither is known, and no rules are. */
+  policy?: ApprovalPolicy;
 }
 
 /** What is known of a call before it runs. */
@@ -19,6 +21,8 @@ export interface Prepared {
   approval: ApprovalNeed;
   /** One line for people, at most 120 characters. */
   summary: string;
+  /** Why a person is asked although safe commands are not asked about. */
+  why?: string;
   /** Shown to a person before approving: unified diff, or command text. */
   preview?: string;
   /** SHA-256 (hex) of the file the preview was made from; absent for a new file. */
@@ -99,3 +103,6 @@ export class ToolError extends Error {
     super(message);
   }
 }
+
+/** A rule, or `.clineignore`, forbids the command; nobody is asked. */
+export class CommandDenied extends ToolError {}

@@ -3,7 +3,7 @@ import type { TurnKey } from '../domain/ids.js';
 import { judgeLoop, rememberCall } from '../domain/loops.js';
 import { editsNothing, type Mode } from '../domain/modes.js';
 import type { Outcome } from '../domain/outcomes.js';
-import { isApproved } from '../domain/policy.js';
+import { isApproved, isJudged } from '../domain/policy.js';
 import type { TurnInProgress } from '../domain/task.js';
 import { askForApproval } from './asks/approval.js';
 import { throwIfCancelled } from './cancel.js';
@@ -128,9 +128,10 @@ export class CallRunner {
 
   /** What a person is asked about must be what would be done: an earlier call of this turn may have changed the file. */
   private async refreshed(call: PreparedCall): Promise<PreparedCall> {
-    if (!this.changed || call.preview === undefined || isApproved(call.approval, this.task.settings.policy))
-      return call;
-    const fresh = await this.task.host.prepareCall({ ...this.task.ref, call: call.call });
+    const { policy } = this.task.settings;
+    if (!this.changed || call.preview === undefined) return call;
+    if (isApproved(call.approval, policy) && !isJudged(call.approval, policy)) return call;
+    const fresh = await this.task.host.prepareCall({ ...this.task.ref, call: call.call, policy });
     return fresh.problem === undefined ? fresh : call;
   }
 

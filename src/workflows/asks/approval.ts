@@ -12,7 +12,7 @@ export async function askForApproval(
   const outside = 'outside' in call.approval && call.approval.outside ? ' (outside the workspace)' : '';
   const answer = await askPerson(task, {
     kind: call.approval.need === 'command' ? 'command' : 'tool',
-    question: `Allow ${call.summary}${outside}?`,
+    question: `Allow ${call.summary}${outside}?${call.why === undefined ? '' : ` ${call.why}`}`,
     call: call.call,
     ...(call.preview === undefined ? {} : { detail: call.preview }),
   });
