@@ -1,7 +1,7 @@
 import { opendir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { matchesGlob, parseGlob } from '../workspace/glob.js';
-import { resolveInWorkspace } from '../workspace/paths.js';
+import { findInWorkspace } from '../workspace/paths.js';
 import type { IgnoredFiles } from './ignored-files.js';
 import type { Argument } from './words.js';
 
@@ -49,7 +49,7 @@ export async function placeOf(
         place.unknown ??= `${arg.text} matches a name that would be an option`;
       }
       try {
-        const { real, outside, display } = await resolveInWorkspace(workspace, name);
+        const { real, outside, display } = await findInWorkspace(workspace, name);
         place.real.push(real);
         if (outside) place.outside ??= display;
         else if (await ignored.matches(real)) place.ignored ??= display;

@@ -42,6 +42,11 @@ export class Blocked {
     return new Blocked([parseIgnoreFile('', folded(text, ignoreCase))], ignoreCase);
   }
 
+  /** Whether there is such a file. */
+  get isThere(): boolean {
+    return this.files.length > 0;
+  }
+
   /** Whether anything but the file itself can be blocked. */
   get hasRules(): boolean {
     return this.files.some(({ rules }) => rules.length > 0);

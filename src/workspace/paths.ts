@@ -40,6 +40,20 @@ const MAX_NAME_BYTES = 255;
  * blocked by `.clineignore`, or a new file whose name nobody would want
  */
 export async function resolveInWorkspace(workspace: string, given: string): Promise<ResolvedPath> {
+  const { resolved, root, written } = await locate(workspace, given);
+  await checkBlocked(root, [resolved.real, written], resolved.kind === 'directory', resolved.display);
+  return resolved;
+}
+
+/** Where a path leads that nothing is done with here: what `.clineignore` blocks is found as well. @throws ToolError as above */
+export async function findInWorkspace(workspace: string, given: string): Promise<ResolvedPath> {
+  return (await locate(workspace, given)).resolved;
+}
+
+async function locate(
+  workspace: string,
+  given: string,
+): Promise<{ resolved: ResolvedPath; root: string; written: string }> {
   checkSpelling(given);
   const root = await rootOf(workspace);
   const expanded = expand(given);
@@ -51,8 +65,9 @@ export async function resolveInWorkspace(workspace: string, given: string): Prom
   const display = visible(outside ? real : below);
   const kind = await kindOf(real, display);
   if (kind === 'missing') checkNewName(given, expanded, real);
-  await checkBlocked(root, [real, normalize(absolute)], kind === 'directory', display);
-  return { real, display, outside, exists: kind !== 'missing', kind, guarded: !outside && isGuarded(below), link };
+  const guarded = !outside && isGuarded(below);
+  const resolved = { real, display, outside, exists: kind !== 'missing', kind, guarded, link };
+  return { resolved, root, written: normalize(absolute) };
 }
 
 /** With `/` between the parts; `.` for the folder itself. */
