@@ -10,7 +10,11 @@ import { writeToFile } from './write-to-file.js';
 
 /** How a test makes the bytes of a file, each with text that the encoding has. */
 const ENCODINGS: Record<string, { encode: (text: string) => Buffer; mark: string; chars: string[] }> = {
-  utf8: { encode: (text) => Buffer.from(text), mark: '', chars: ['é', '\u0001', 'e\u0301', '“', '😀', '\u2028', '\ufffd', '日'] },
+  utf8: {
+    encode: (text) => Buffer.from(text),
+    mark: '',
+    chars: ['é', '\u0001', 'e\u0301', '“', '😀', '\u2028', '\ufffd', '日'],
+  },
   'utf8 with mark': { encode: (text) => Buffer.from(text), mark: 'efbbbf', chars: ['é', '😀', '\ufeff'] },
   utf16le: { encode: (text) => Buffer.from(text, 'utf16le'), mark: 'fffe', chars: ['é', '😀', '日', '\u0a0d'] },
   utf16be: { encode: (text) => Buffer.from(text, 'utf16le').swap16(), mark: 'feff', chars: ['é', '😀', '\u0d0a'] },
