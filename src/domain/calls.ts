@@ -9,7 +9,8 @@ export type EffectClass = 'pure' | 'checkable' | 'attachable' | 'opaque' | 'cont
 export type ApprovalNeed =
   | { need: 'none' }
   | { need: 'read'; outside: boolean }
-  | { need: 'edit'; outside: boolean }
+  /** `guarded`: it is inside, but git or Longhaul obeys what is written there, so `outside` is set as well. */
+  | { need: 'edit'; outside: boolean; guarded?: true }
   | { need: 'command' };
 
 /** What a control tool asks the workflow to do. Long texts are references. */
