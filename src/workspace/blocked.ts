@@ -42,11 +42,6 @@ export class Blocked {
     return new Blocked([parseIgnoreFile('', folded(text, ignoreCase))], ignoreCase);
   }
 
-  /** Whether anything but the file itself can be blocked. */
-  get hasRules(): boolean {
-    return this.files.some(({ rules }) => rules.length > 0);
-  }
-
   /**
    * Whether tools may not use a path: it, or a folder above it, is listed.
    *
