@@ -1,4 +1,5 @@
 import * as crash from './crash.js';
+import * as edit from './edit.js';
 import * as history from './history.js';
 import * as latency from './latency.js';
 import * as memory from './memory.js';
@@ -14,7 +15,7 @@ interface Bench {
   run(options: BenchOptions): Promise<Report>;
 }
 
-const BENCHES: Record<string, Bench> = { turn, history, start, memory, crash, parse, latency };
+const BENCHES: Record<string, Bench> = { turn, history, start, memory, crash, parse, latency, edit };
 
 /** Runs the benches named in `args`, or lists them. @returns the exit code */
 export async function main(args: string[]): Promise<number> {

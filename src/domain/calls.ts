@@ -9,7 +9,8 @@ export type EffectClass = 'pure' | 'checkable' | 'attachable' | 'opaque' | 'cont
 export type ApprovalNeed =
   | { need: 'none' }
   | { need: 'read'; outside: boolean }
-  | { need: 'edit'; outside: boolean }
+  /** `guarded`: it is inside, but git or Longhaul obeys what is written there, so `outside` is set as well. */
+  | { need: 'edit'; outside: boolean; guarded?: true }
   /** `safe`: it only reads, in the workspace or outside of it; `person`: rules that it cannot be held to leave it to a person. */
   | { need: 'command'; safe?: 'inside' | 'outside'; person?: true };
 

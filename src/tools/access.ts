@@ -3,11 +3,9 @@ import type { ResolvedPath } from '../workspace/paths.js';
 import { type RunContext, ToolError } from './tool.js';
 
 /** What has to be allowed. A file of git or Longhaul is changed like one outside: its content decides what runs. */
-export function needFor<Kind extends 'read' | 'edit'>(
-  kind: Kind,
-  target: Pick<ResolvedPath, 'outside' | 'guarded'>,
-): { need: Kind; outside: boolean } {
-  return { need: kind, outside: target.outside || (kind === 'edit' && target.guarded) };
+export function needFor(kind: 'read' | 'edit', { outside, guarded }: Pick<ResolvedPath, 'outside' | 'guarded'>) {
+  if (kind === 'read') return { need: kind, outside };
+  return { need: kind, outside: outside || guarded, ...(guarded && { guarded: true as const }) };
 }
 
 /**

@@ -73,8 +73,10 @@ async function preparePatch(patches: FilePatch[], input: string, ctx: PrepareCon
 }
 
 function needOf(targets: readonly PatchTarget[]): Prepared['approval'] {
-  const outside = pathsOf(targets).some((path) => needFor('edit', path).outside);
-  return { need: 'edit', outside };
+  const paths = pathsOf(targets);
+  const outside = paths.some((path) => path.outside);
+  const guarded = paths.some((path) => path.guarded);
+  return needFor('edit', { outside, guarded: guarded && !outside });
 }
 
 function pathsOf(targets: readonly PatchTarget[]) {

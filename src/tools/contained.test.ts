@@ -2,6 +2,8 @@ import { mkdir, readFile as read, readdir, rm, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Bench, tempFolder, toolBench } from '../../test/support/tools.js';
+import { applyPatch } from './apply-patch.js';
+import { listCodeDefinitionNames } from './list-code-definition-names.js';
 import { listFiles } from './list-files.js';
 import { readFile } from './read-file.js';
 import { replaceInFile } from './replace-in-file.js';
@@ -41,6 +43,8 @@ const calls: { tool: Tool; args: (path: string) => Record<string, unknown> }[] =
   { tool: replaceInFile, args: (path) => ({ path, diff: `------- SEARCH\n${CANARY}\n=======\nx\n+++++++ REPLACE` }) },
   { tool: listFiles, args: (path) => ({ path }) },
   { tool: searchFiles, args: (path) => ({ path, regex: 'canary' }) },
+  { tool: listCodeDefinitionNames, args: (path) => ({ path }) },
+  { tool: applyPatch, args: (path) => ({ input: `*** Update File: ${path}\n-${CANARY}\n+x` }) },
 ];
 
 test.each(calls)('$tool.name: every way out needs its own approval, under yolo too', async ({ tool, args }) => {

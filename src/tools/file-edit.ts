@@ -63,8 +63,8 @@ export async function prepareEdit(edit: FileEdit, ctx: PrepareContext): Promise<
 }
 
 export async function runEdit(edit: FileEdit, ctx: RunContext): Promise<ToolOutcome> {
-  const target = await resolveInWorkspace(ctx.workspace, edit.path);
   const earlier = await resumeChanges(ctx);
+  const target = await resolveInWorkspace(ctx.workspace, edit.path);
   if (earlier !== undefined) return outcome(earlier.end, edit, target, ctx, undefined);
   assertAllowed('edit', target, ctx);
   if (ctx.signal.aborted) return { status: 'interrupted', text: 'Stopped before anything was written.' };

@@ -27,10 +27,18 @@ test('files of git and Longhaul are read like others, and edited with approval o
   ];
   for (const path of guarded) {
     const edit = { path, content: 'x' };
-    expect((await bench.prepare(writeToFile, edit)).approval, path).toEqual({ need: 'edit', outside: true });
+    expect((await bench.prepare(writeToFile, edit)).approval, path).toEqual({
+      need: 'edit',
+      outside: true,
+      guarded: true,
+    });
     expect((await bench.run(writeToFile, edit)).text, path).toContain('belongs to git or to Longhaul');
     const input = `*** Add File: ok\n+x\n*** Update File: ${path}\n-[core]\n+x`;
-    expect((await bench.prepare(applyPatch, { input })).approval, path).toEqual({ need: 'edit', outside: true });
+    expect((await bench.prepare(applyPatch, { input })).approval, path).toEqual({
+      need: 'edit',
+      outside: true,
+      guarded: true,
+    });
     expect((await bench.run(applyPatch, { input })).status, path).toBe('error');
   }
   expect((await readdir(bench.workspace)).sort()).toEqual(['.git', 'innocent', 'sub']);

@@ -82,3 +82,24 @@ test('a patch does not delete what has changed since it was read', async () => {
   await bench.run(readFile, { path: 'f' });
   expect((await bench.run(applyPatch, { input: '*** Delete File: f' })).status).toBe('done');
 });
+
+test('edits of one file at the same time: each is in it, or was refused', async () => {
+  const bench = await toolBench();
+  const file = join(bench.workspace, 'f');
+  const names = Array.from({ length: 12 }, (_, at) => `line ${at}`);
+  await writeFile(file, names.map((name) => `${name}\n`).join(''));
+  const outcomes = await Promise.all(
+    names.map((name, at) =>
+      at % 2 === 0
+        ? bench.run(replaceInFile, { path: 'f', diff: diffOf(name, `${name} done`) })
+        : bench.run(applyPatch, { input: `*** Update File: f\n-${name}\n+${name} done\n*** Add File: n${at}\n+x` }),
+    ),
+  );
+  const text = await read(file, 'utf8');
+  for (const [at, { status }] of outcomes.entries()) {
+    expect(text.includes(`line ${at} done\n`), `${at}`).toBe(status === 'done');
+    const added = await read(join(bench.workspace, `n${at}`), 'utf8').catch(() => undefined);
+    if (at % 2 === 1) expect(added, `${at}`).toBe(status === 'done' ? 'x\n' : undefined);
+  }
+  expect(outcomes.some(({ status }) => status === 'done')).toBe(true);
+});

@@ -20,7 +20,16 @@ export async function proposeEdits(
   const decoded: DecodedText = current ? decodeForEdit(current.bytes, display) : { text: '', encoding: 'utf-8' };
   const { text, loose } = await applyEdits(decoded.text, blocks, display, signal);
   await nextTurn();
-  return { bytes: encodeText({ ...decoded, text }, display), text, note: noteOf(blocks, loose) };
+  const note = noteOf(blocks, loose) + encodingNote(decoded, blocks);
+  return { bytes: encodeText({ ...decoded, text }, display), text, note };
+}
+
+/** Single-byte encodings cannot be told from each other by their bytes. */
+function encodingNote({ encoding }: DecodedText, blocks: readonly EditBlock[]): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is the same in all of them
+  const isAscii = blocks.every(({ readings }) => readings.every(({ replace }) => /^[\x00-\x7f]*$/.test(replace)));
+  if (encoding !== 'windows-1252' || isAscii) return '';
+  return ' The file is not UTF-8; characters that are not ASCII were taken as Windows-1252.';
 }
 
 function noteOf(blocks: readonly EditBlock[], loose: AppliedEdits['loose']): string {

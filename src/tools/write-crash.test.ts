@@ -218,3 +218,13 @@ async function untilStopped(child: ChildProcess): Promise<void> {
     await sleep(20);
   }
 }
+
+test('an intent of another form is no reason to write again', async () => {
+  const bench = await toolBench();
+  await writeFile(join(bench.workspace, 'f'), 'x\n');
+  const execution = await bench.journal.claimCall('t', 'turn:1');
+  await bench.journal.putIntent('turn:1', execution, '{"path":"/f","temp":"/g","base":null,"next":""}');
+  const outcome = await bench.run(replaceInFile, REPLACE, { call: 'turn:1' });
+  expect(outcome).toMatchObject({ status: 'error', mistake: false });
+  expect(await readFile(join(bench.workspace, 'f'), 'utf8')).toBe('x\n');
+});

@@ -47,11 +47,6 @@ export class Blocked {
     return this.files.length > 0;
   }
 
-  /** Whether anything but the file itself can be blocked. */
-  get hasRules(): boolean {
-    return this.files.some(({ rules }) => rules.length > 0);
-  }
-
   /**
    * Whether tools may not use a path: it, or a folder above it, is listed.
    *

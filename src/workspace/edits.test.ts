@@ -262,3 +262,33 @@ test('a block with very many dividers is refused, and one with some is read', as
   expect(await refusal('a\n', block(divider(100_000), ['x']))).toContain('longer markers');
   expect(await edit('=======\nz\n', [['======='], ['y']])).toBe('y\nz\n');
 });
+
+test('forms of the same character match, and what the block repeats keeps the form it has in the file', async () => {
+  const file = 'say \u201chi\u201d \u2013 caf\u00e9\u00a0x\nkeep \u2018it\u2019\nlast\n';
+  const search = ['say "hi" - cafe\u0301 x', "keep 'it'", 'last'];
+  const applied = await applyEdits(
+    file,
+    parseEdits(block(search, [search[0] ?? '', 'new \u201cline\u201d', search[1] ?? '', 'end'])),
+    'f',
+  );
+  expect(applied.text).toBe(file.replace('keep', 'new \u201cline\u201d\nkeep').replace('last', 'end'));
+  expect(applied.loose).toEqual([{ number: 1, ignored: 'forms' }]);
+  expect(await edit('e\u0301\n\u00e9\n', [['\u00e9'], ['x']])).toBe('e\u0301\nx\n');
+  expect(await refusal('say hi\n', block(['say ho'], ['x']))).toContain('does not match');
+});
+
+test('what a loose match repeats keeps its white space and line breaks, also in the middle', async () => {
+  const file = 'if (a) {\r\n\tone();  \n    two();\r\n}\n';
+  expect(
+    await edit(file, [
+      ['if (a) {', 'one();', 'two();', '}'],
+      ['if (b) {', 'one();', 'more();', 'two();', '}'],
+    ]),
+  ).toBe('if (b) {\r\n\tone();  \nmore();\n    two();\r\n}\n');
+  expect(
+    await edit('  a\n  b\n', [
+      ['a', '  b'],
+      ['new', 'a', '  b'],
+    ]),
+  ).toBe('  new\n  a\n  b\n');
+});

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import type { RunContext } from '../tools/tool.js';
+import { type RunContext, ToolError } from '../tools/tool.js';
 import { carryOut, type FileStep, isUntouched, removeMadeFolders, stateOf, takeBack } from './file-steps.js';
 import { fileProblem, sha256 } from './files.js';
 import { existingFolder, PathMoved } from './held-folder.js';
@@ -35,7 +35,13 @@ export async function resumeChanges(ctx: ChangeContext): Promise<ChangeEnd | und
   const stored = await ctx.journal.getIntent(ctx.call);
   if (stored === undefined) return undefined;
   const intent = readIntent(stored);
-  if (intent === undefined) throw new Error(`The journal's intent of ${ctx.call} is not one of a change of files.`);
+  if (intent === undefined) {
+    throw new ToolError(
+      'An earlier execution of this edit was begun by another version of Longhaul, so it is not known whether it was' +
+        ' written. Read the file before going on.',
+      false,
+    );
+  }
   if (intent.end) {
     discardAll(intent.steps);
     return intent.end;

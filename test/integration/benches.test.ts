@@ -93,6 +93,13 @@ describe('benches, with tiny sizes', () => {
     expect(isTime(report.aims[0]!.measured)).toBe(true);
   }, 120_000);
 
+  it('edit carries out edits of every kind', async () => {
+    const { rows } = table(await quick('edit'), /Edits/);
+    expect(rows.map(([name]) => name)).toEqual(
+      ['replace_in_file', 'replace_in_file, loosely', 'apply_patch', 'write_to_file'].map((name) => `${name}, 10 KB`),
+    );
+  });
+
   it('parse reads answers of both protocols, and finds their call', async () => {
     const { rows } = table(await quick('parse'), /pieces/);
     expect(rows.map(([name]) => name)).toEqual(['native, 10 KB', 'native, 100 KB', 'text, 10 KB', 'text, 100 KB']);

@@ -9,7 +9,7 @@ export async function askForApproval(
   task: Task,
   call: PreparedCall,
 ): Promise<{ approved: boolean; verdict?: Verdict }> {
-  const outside = 'outside' in call.approval && call.approval.outside ? ' (outside the workspace)' : '';
+  const outside = placeOf(call.approval);
   const answer = await askPerson(task, {
     kind: call.approval.need === 'command' ? 'command' : 'tool',
     question: `Allow ${call.summary}${outside}?${call.why === undefined ? '' : ` ${call.why}`}`,
@@ -19,4 +19,9 @@ export async function askForApproval(
   const words = await said(task, answer);
   if (answer.answer !== 'yes') return { approved: false, verdict: { block: call.block, status: 'denied', ...words } };
   return { approved: true, ...(words ? { verdict: { block: call.block, status: 'done', ...words } } : {}) };
+}
+
+function placeOf(need: PreparedCall['approval']): string {
+  if (!('outside' in need) || !need.outside) return '';
+  return 'guarded' in need ? ' (git or Longhaul obeys what is in it)' : ' (outside the workspace)';
 }
