@@ -16,6 +16,9 @@ import { type ActivityDeps, currentRun, dispatchOrder } from './context.js';
 import { callBlock } from './prepare-call.js';
 import type { Stop } from './stop.js';
 
+/** Tools that are shown as the command that they run; a completion comes here only with one. */
+const RUN_COMMANDS: readonly string[] = ['execute_command', 'attempt_completion'];
+
 /** Longest text of a result that the task log shows; the whole of it is in the conversation. */
 const MAX_SHOWN = 16_000;
 
@@ -132,7 +135,7 @@ async function resultOf(
     excerpt: oneLine(outcome.excerpt ?? text, 200),
     mistake: outcome.mistake ?? false,
   };
-  const say = tool === 'execute_command' ? 'command_output' : 'tool_result';
+  const say = RUN_COMMANDS.includes(tool) ? 'command_output' : 'tool_result';
   const shown = { call, tool, status: outcome.status, text: cut(text, MAX_SHOWN) };
   const change = outcome.change && { change: { ...outcome.change, diff: await journal.putText(outcome.change.diff) } };
   const events: NewEvent[] = [{ event: { type: 'say', say, ...shown, ms, ...change } }];
@@ -162,7 +165,7 @@ function checkApproval(prepared: Prepared, input: ToolInput): void {
 
 /** Says that a call has begun; once, whoever says it. */
 export function begun({ turn, call, tool }: Pick<ToolInput, 'turn' | 'call' | 'tool'>, summary: string): NewEvent {
-  const say = tool === 'execute_command' ? 'command' : 'tool';
+  const say = RUN_COMMANDS.includes(tool) ? 'command' : 'tool';
   return { key: `${call}:start`, event: { type: 'say', say, turn, call, tool, summary } };
 }
 

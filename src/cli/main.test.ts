@@ -23,16 +23,15 @@ async function longhaul(argv: string[], more: Partial<Io> = {}) {
   return { code, out: io.text(), err: io.errors(), lines: io.lines };
 }
 
-it.each([
-  ['answer', TASK, 'yes'],
-  ['send', TASK, 'go on'],
-  ['abort', TASK],
-])('%s is refused to the commands of a task', async (...argv) => {
-  const { code, err } = await longhaul(argv, { env: { LONGHAUL_CALL: 'turn:0', LONGHAUL_TASK: TASK } });
-  expect(code).toBe(1);
-  expect(err).toMatch(/^page: .*docs\/errors\/inside-task\.md$/m);
-  expect(await home.journal.readEvents(TASK, 0)).toEqual([]);
-});
+it.each([['answer', TASK, 'yes'], ['send', TASK, 'go on'], ['abort', TASK], ['run', 'Do more.', '--yolo'], ['down']])(
+  '%s is refused to the commands of a task',
+  async (...argv) => {
+    const { code, err } = await longhaul(argv, { env: { LONGHAUL_CALL: 'turn:0', LONGHAUL_TASK: TASK } });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^page: .*docs\/errors\/inside-task\.md$/m);
+    expect(await home.journal.readEvents(TASK, 0)).toEqual([]);
+  },
+);
 
 /** A terminal's end of so many columns. */
 const tty = (columns: number) => Object.assign(new PassThrough(), { isTTY: true, columns });

@@ -27,8 +27,8 @@ import { lifeCommands } from './life-commands.js';
 
 const LIFE_COMMANDS = ['resume', 'pause', 'unpause', 'mode', 'budget', 'rewind'];
 
-/** Commands that decide for people, `profile save` and `profile remove` among them. */
-const FOR_PEOPLE = ['answer', 'send', 'abort', ...LIFE_COMMANDS, 'save', 'remove'];
+/** Commands that decide for people, or for their money; `profile save` and `profile remove` among them. */
+const FOR_PEOPLE = ['run', 'answer', 'send', 'abort', 'down', ...LIFE_COMMANDS, 'save', 'remove'];
 
 /** A task must not answer its own asks: its commands carry a mark. What removes the mark is stopped by a sandbox only. */
 function refuseInsideTask(io: Io, name: string): void {
@@ -37,7 +37,7 @@ function refuseInsideTask(io: Io, name: string): void {
     'inside-task',
     `\`${name}\` was called by a command of task ${io.env.LONGHAUL_TASK ?? '?'}.`,
     {
-      kept: 'All tasks are as they were.',
+      kept: 'Nothing was started or changed.',
       next: 'Call it from a terminal of your own.',
     },
   );

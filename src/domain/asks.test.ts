@@ -25,7 +25,6 @@ describe('readAnswer', () => {
       { answer: 'no', by: 'default' },
     ],
     [{ text: 'hi' }, { answer: 'message', text: 'hi' }],
-    [{ answer: 'tabs, please' }, { answer: 'message', text: 'tabs, please' }],
     [{ textRef: REF }, { answer: 'message', textRef: REF }],
     [{ attachments: REF }, { answer: 'message', attachments: REF }],
     [
@@ -46,6 +45,8 @@ describe('readAnswer', () => {
     {},
     { answer: 3 },
     { ask: 1, answer: 'yes' },
+    { answer: 'tabs, please' },
+    { answer: 'ye', ask: 'a' },
     { answer: 'message' },
     { textRef: 'x' },
     { answer: 'yes', by: 'somebody' },

@@ -138,11 +138,11 @@ export function readAnswer(raw: unknown): { answer: Answer } | { refusal: Refusa
   if (from !== undefined && !source) return malformed(`"from" must be one of ${ANSWER_SOURCES.join(', ')}`);
   const hasContent = text !== undefined || textRef !== undefined || attached !== undefined;
   const said = answer ?? (hasContent ? 'message' : undefined);
-  if (typeof said !== 'string') return malformed('"answer" must be "yes", "no" or "message"');
-  const kind = buttonOf(said);
-  const result: Answer = { answer: kind ?? 'message' };
+  const kind = typeof said === 'string' ? buttonOf(said) : undefined;
+  if (!kind) return malformed('"answer" must be "yes", "no" or "message"; words go into "text"');
+  const result: Answer = { answer: kind };
   if (typeof ask === 'string' && ask !== '') result.ask = ask;
-  const words = kind === undefined ? said : (text as string | undefined);
+  const words = text as string | undefined;
   if (words !== undefined && words.trim() !== '') result.text = words;
   if (ref) result.textRef = ref;
   if (typeof clientId === 'string') result.clientId = clientId.slice(0, 100);

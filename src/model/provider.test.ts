@@ -1,11 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Watchdog } from './event-stream.js';
 import { failureOf } from './failure.js';
 import { modelInfo } from './prices.js';
-import type { Profile } from './profiles.js';
-import { requestEvents } from './provider.js';
+import { PROVIDER_ADDRESS, type Profile } from './profiles.js';
+import { providerClient, requestEvents } from './provider.js';
 import { prepareRequest } from './request.js';
 import { Secrets } from './secrets.js';
 
@@ -65,6 +65,13 @@ describe('requestEvents', () => {
       expect(['bad_response', 'server_error']).toContain(endless?.class);
       expect(sent).toBeLessThan(50_000_000);
     }
+  });
+
+  it('goes to the address of the profile, or to the provider, never to that of its own environment', () => {
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv('ANTHROPIC_BASE_URL', 'http://127.0.0.1:1');
+    expect(providerClient({ apiKey: 'k' }).baseURL).toBe(PROVIDER_ADDRESS);
+    expect(providerClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:2' }).baseURL).toBe('http://127.0.0.1:2');
   });
 
   it('tells troubles of the network from those of files and of our own code', () => {

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type { RawEvent } from './answer-reader.js';
 import { RequestFailed, readEvents, type Watchdog } from './event-stream.js';
-import type { Profile } from './profiles.js';
+import { PROVIDER_ADDRESS, type Profile } from './profiles.js';
 import type { ModelRequest } from './request.js';
 
 /**
@@ -39,7 +39,8 @@ export function providerClient(profile: Profile): Anthropic {
   return new Anthropic({
     apiKey: profile.apiKey ?? (profile.authToken === undefined ? 'none' : null),
     authToken: profile.authToken ?? null,
-    ...(profile.baseURL === undefined ? {} : { baseURL: profile.baseURL }),
+    // never the variable of this process, which the SDK would take: a profile's key goes to the profile's address
+    baseURL: profile.baseURL ?? PROVIDER_ADDRESS,
     maxRetries: 0,
     timeout: 2 ** 31 - 1,
     logLevel: 'off',

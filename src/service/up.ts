@@ -136,13 +136,18 @@ function spawnService(options: UpOptions, paths: HomePaths, binary: string): Chi
     stdio: ['ignore', log, log],
     detached: true,
     cwd: options.home,
-    // Tasks name profiles, so no process of the service needs a key in its environment.
-    env: { ...withoutSecrets(options.env), LONGHAUL_HOME: options.home, LONGHAUL_TEMPORAL_CLI: binary },
+    env: { ...serviceEnvironment(options.env), LONGHAUL_HOME: options.home, LONGHAUL_TEMPORAL_CLI: binary },
   });
   closeSync(log);
   child.on('error', () => undefined);
   child.unref();
   return child;
+}
+
+/** Tasks name profiles, so no process of the service needs a key, or the address that one shell has used. */
+function serviceEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { ANTHROPIC_BASE_URL: _, ...kept } = withoutSecrets(env);
+  return kept;
 }
 
 function serviceLog(paths: HomePaths): number {

@@ -23,13 +23,14 @@ export const attemptCompletion: Tool<typeof schema> = {
   effect: 'control',
 
   async prepare({ result, command }, ctx) {
-    const summary = oneLine(`attempt_completion ${result}`, 120);
     const text = await ctx.journal.putText(result);
-    if (command === undefined)
+    if (command === undefined) {
+      const summary = oneLine(`attempt_completion ${result}`, 120);
       return { approval: { need: 'none' }, summary, control: { do: 'complete', result: text } };
+    }
     return {
       ...(await commandApproval(command, ctx, false)),
-      summary,
+      summary: oneLine(`attempt_completion ${command}`, 120),
       preview: visible(command),
       control: { do: 'complete', result: text, command: true },
     };
