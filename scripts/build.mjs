@@ -56,8 +56,14 @@ async function bundleWorkflows() {
   const said = [];
   const logger = new DefaultLogger('INFO', ({ message }) => said.push(message));
   const workflowsPath = join(dist, 'workflows', 'index.js');
+  const payloadConverterPath = join(dist, 'workflows', 'payload-converter.js');
   try {
-    const { code } = await bundleWorkflowCode({ workflowsPath, logger, webpackConfigHook: withoutThisFolder });
+    const { code } = await bundleWorkflowCode({
+      workflowsPath,
+      payloadConverterPath,
+      logger,
+      webpackConfigHook: withoutThisFolder,
+    });
     writeFileSync(join(dist, 'workflow-bundle.js'), code);
   } catch (err) {
     console.error(said.join('\n'));

@@ -85,6 +85,9 @@ export interface Refusal {
 /** Longest text that an answer or message may carry by value, bytes of UTF-8; more goes through a client, by reference. */
 export const MAX_INLINE_ANSWER = 4096;
 
+/** Longest id of an ask that is read, characters; ours are shorter. */
+const MAX_ASK_ID = 100;
+
 /** Kinds that a bare answer may settle when they are the only open ask: none of them lets an effect happen. */
 const ANSWERED_WITHOUT_ID: readonly AskKind[] = [
   'followup',
@@ -129,6 +132,8 @@ export function readAnswer(raw: unknown): { answer: Answer } | { refusal: Refusa
   for (const [name, value] of Object.entries({ ask, text, clientId, profile, who })) {
     if (value !== undefined && typeof value !== 'string') return malformed(`"${name}" must be a string`);
   }
+  // a refusal repeats it, and Temporal fails the whole workflow task for one that is too large
+  if (typeof ask === 'string' && ask.length > MAX_ASK_ID) return malformed('"ask" is too long for the id of an ask');
   const ref = readBlobRef(textRef);
   if (textRef !== undefined && !ref) return malformed('"textRef" must be {"blob":"SHA-256","bytes":N}');
   if (by !== undefined && by !== 'person' && by !== 'default') return malformed('"by" must be "person" or "default"');
