@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts for a shell
 import { afterAll, describe, expect, it } from 'vitest';
 import { Canary } from '../../test/support/canary.js';
-import { DANGEROUS, OUTSIDE, PAYLOADS, PLAIN, WRAPPED } from './canary-lines.test-data.js';
+import { DANGEROUS, OUTSIDE, PAYLOADS, PLAIN, WRAPPED } from '../../test/support/canary-lines.js';
 
 const canary = new Canary();
 afterAll(() => canary[Symbol.dispose]());

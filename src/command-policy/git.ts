@@ -1,5 +1,5 @@
+import type { ReadOnly } from './judges.js';
 import { type Options, type ReadOptions, readOptions } from './options.js';
-import type { ReadOnly } from './read-only.js';
 import type { Argument } from './words.js';
 
 type Check = (read: ReadOptions) => string | undefined;

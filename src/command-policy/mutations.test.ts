@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Command } from 'unbash';
 import { afterAll, expect, it } from 'vitest';
 import { Canary } from '../../test/support/canary.js';
-import { PAYLOADS, PLAIN, WRAPPED } from './canary-lines.test-data.js';
+import { PAYLOADS, PLAIN, WRAPPED } from '../../test/support/canary-lines.js';
 import { parseCommandLine } from './grammar.js';
 import { type Argument, argumentsOf } from './words.js';
 

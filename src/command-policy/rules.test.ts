@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts for a shell
 import { afterAll, describe, expect, it } from 'vitest';
 import { Canary } from '../../test/support/canary.js';
+import { PAYLOADS, WRAPPED } from '../../test/support/canary-lines.js';
 import type { CommandRules } from '../domain/policy.js';
-import { PAYLOADS, WRAPPED } from './canary-lines.test-data.js';
 
 const canary = new Canary();
 afterAll(() => canary[Symbol.dispose]());
