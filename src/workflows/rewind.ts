@@ -1,6 +1,6 @@
 import { CancellationScope } from '@temporalio/workflow';
 import { rewoundState } from '../domain/rewound-state.js';
-import { say } from './ask.js';
+import { sayDone } from './ask.js';
 import { showStatus } from './show.js';
 import type { Task } from './state.js';
 
@@ -36,7 +36,7 @@ export async function applyRewind(task: Task, { to, text }: NonNullable<Task['re
   task.putBackTaken();
   rewoundState(carried, to, text);
   task.parkedUntil = undefined;
-  await say(task, [
+  await sayDone(task, [
     ...asks.map((ask) => ({ type: 'ask_closed', ask, by: 'cancelled', answer: 'no' }) as const),
     { type: 'rewound', ...to, ...(text && { said: text }) },
     { type: 'status', status: 'running' },

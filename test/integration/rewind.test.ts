@@ -210,6 +210,24 @@ describe('a conversation that is taken back', () => {
     expect(lastRequest(model).messages).toHaveLength(3);
   }, 60_000);
 
+  it('or not at all when it is aborted in the same moment: its log and the reply say the same', async () => {
+    const offsets = [0, 4, 8, 12, 16, 20, 25, 30, 40, 60];
+    const tasks = await Promise.all(
+      offsets.map(() => begin(script((turn) => [turn === 0 ? command('echo x') : question('Which?')]))),
+    );
+    await Promise.all(tasks.map(({ task }) => world.event(task, isAsk)));
+    for (const [at, { task, client }] of tasks.entries()) {
+      const [reply] = await Promise.allSettled([
+        client.rewind(task, 1),
+        new Promise((wait) => setTimeout(wait, offsets[at])).then(() => client.abort(task)),
+      ]);
+      await ended(world, task);
+      expect((await rewinds(task)).length, `aborted after ${offsets[at]} ms`).toBe(
+        reply.status === 'fulfilled' ? 1 : 0,
+      );
+    }
+  });
+
   it('is refused where there is no such message, with what is not understood, and too late', async () => {
     const { task, client } = await begin(script((turn) => [turn === 0 ? command('echo x') : question('Which?')]));
     await world.event(task, isAsk);

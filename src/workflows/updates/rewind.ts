@@ -1,4 +1,4 @@
-import { condition, setHandler } from '@temporalio/workflow';
+import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import { INLINE_TEXT_BYTES, readBlobRef, type TextRef } from '../../domain/blocks.js';
 import type { RewindReply } from '../../domain/replies.js';
 import { conversationEnd } from '../../domain/rewound-state.js';
@@ -36,7 +36,8 @@ async function takeRewind(task: Task, { message, text }: RewindRequest): Promise
     return takeRewind(task, { message, text });
   task.rewind = { to: found, ...(text === undefined ? {} : { text }) };
   task.interrupt?.();
-  await condition(() => task.rewind === undefined || task.closing);
+  // an abort does not end the wait: it may be too late to leave the conversation as it was
+  await CancellationScope.nonCancellable(() => condition(() => task.rewind === undefined || task.closing));
   if (task.rewind !== undefined) throw refused('TaskClosing', 'The task ended before its conversation was taken back.');
   return { kept: found.kept, dropped: found.dropped };
 }
